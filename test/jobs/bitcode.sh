@@ -199,6 +199,11 @@ for library in "${libraries[@]}"; do
         verdict $? "$name: $jobs parts know their target"
     done
 
+    # A program that cannot be parted is PTX after the first phase.
+    { cat seen.ll && echo 'module asm ".global .align 4 .u32 assembled;"'; } | tool_bitcode "$library" - assembly.bc
+    link -lto --lto-jobs=2 --keep=kept assembly.bc && grep -q '^\.global .align 4 .u32 assembled;' kept/bitcode.ptx
+    verdict $? "$name: assembly of a module goes into no parts"
+
     # LLVM takes a target that it does not know for another; sm_121 came with version 20 at the earliest.
     if [[ $name =~ 1[6-9]\. ]]; then
         minilink -vv -arch=sm_121 --llvm="$library" -lto --keep=kept scale.bc helper.bc -o out.cubin > messages 2>&1

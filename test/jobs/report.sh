@@ -60,6 +60,9 @@ runs "merges are the same when they are told of" [ ! -e many/failed ]
 calls() { tr -d ' \n' < "many/$1.json" | grep -o "\"$2\":\[[0-9,]*\]" | sort -u | tr '\n' ' '; }
 runs "a kernel's call is told" [ "$(calls 07_call-sm_90-w calls)" = '"calls":[1] "calls":[] ' ]
 runs "and what it may call by a pointer" [ "$(calls 10_fptr-sm_90-w may_call)" != "" ]
+printf '.version 8.0\n.target sm_90\n.address_size 64\n.visible .func f() { ret; }\n.visible .entry k() { call f, (); ret; }\n.visible .entry m() { call f, (); call f, (); ret; }\n' > callers.ptx
+runs "a function with two callers" "$BUILD/minilink" -arch=sm_90 callers.ptx -o many/x --report=many/callers.json
+runs "each call is told once" [ "$(tr -d ' \n' < many/callers.json | grep -o '"calls":\[[0-9,]*\]' | paste -sd ' ')" = '"calls":[] "calls":[0] "calls":[0]' ]
 
 # Chunks that other machines assemble.
 runs "by a distributor" split "${inputs[@]}" --distributor="$BUILD/tool_distribute" -o far.cubin --report=far.json --time-trace=far.trace

@@ -79,6 +79,18 @@ TEST(the_number_of_parts_does_not_show)
     ck_assert_ptr_nonnull(strstr(of_one.data, "// callseq 1\n// callseq 0\n"));
 }
 
+/* LLVM writes nothing behind the number of a jump's table. */
+TEST(names_that_are_not_llvms_keep_their_numbers)
+{
+    static const char kernel[] =
+        HEAD ".visible .entry k()\n{\n\t$L_brx_7: x;\n\t$L_brx_7x: x;\n\t$L__BB3_7: x;\n}\n";
+    const struct text one = text_of(kernel);
+    struct text ptx;
+
+    ck_assert(bitcode_join(&ptx, &arena, &one, 1, &internal));
+    ck_assert_ptr_nonnull(strstr(ptx.data, "\t$L_brx_0: x;\n\t$L_brx_7x: x;\n\t$L__BB0_7: x;"));
+}
+
 TEST(two_definitions_are_an_error)
 {
     static const char part[] = HEAD ".visible .func helper()\n{\n\tret;\n}\n";
