@@ -77,6 +77,17 @@ expect "a small program is not worth a probe" 1 13.6 "" small.ptx --threads=4
 # Three runs for the probe, and eight chunks. What a script says of itself is not a listed build.
 expect "a large one is" 11 13.6 "" large.ptx --threads=4
 expect "a large one in a form that is not known" 3 13.6 notes large.ptx --threads=4
+# Kernels that call functions of the driver's: what closes a chunk's constant bank 4 is no form of its own.
+{
+    printf '.version 8.0\n.target sm_90\n.address_size 64\n.extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n.extern .func free(.param .b64 p);\n'
+    for i in 1 2 3 4; do
+        printf '.visible .entry k%d(.param .u64 p)\n{\n.reg .b64 d;\nld.param.u64 d, [p];\n' $i
+        [ $((i % 2)) = 0 ] || printf '{ .param .b64 a; .param .b64 b; .param .b32 c; st.param.b64 [a], d; st.param.b64 [b], d; call.uni (c), vprintf, (a, b); }\n'
+        [ $((i % 2)) = 1 ] || printf '{ .param .b64 a; st.param.b64 [a], d; call.uni free, (a); }\n'
+        printf 'ret;\n}\n'
+    done
+} > driver.ptx
+expect "driver's functions, probed" 7 13.6 "" driver.ptx "${split[@]}"
 # A cache remembers what a probe of this ptxas said, for other programs too.
 sed 's/k\([1-8]\)/q\1/g' small.ptx > renamed.ptx
 split+=(--split-policy=balanced)
