@@ -6,19 +6,6 @@
 #include "resolve/index_lists.h"
 #include "merged_output.h"
 
-TEST(header_and_constant_sections_are_nvlinks)
-{
-    merge("07_call-sm_90-a.o 07_call-sm_90-b.o");
-    ck_assert_uint_eq(merged->output.type, ET_EXEC);
-    ck_assert_uint_eq(merged->output.flags, 0x06005a04);
-    ck_assert_uint_eq(section(".nv.rel.action")->size, NV_REL_ACTION_SIZE);
-    ck_assert_uint_eq(section(".note.nv.cuinfo")->info,
-                      cubin_section_find(&merged->output, TEXT(".nv.compat")));
-    ck_assert_uint_eq(merged->image.segment_count, 3);
-    ck_assert_uint_eq(symbol(".nv.reservedSmem.offset0")->binding, STB_GLOBAL);
-    ck_assert_uint_eq(symbol_index("__UFT_OFFSET"), 0);
-}
-
 /* As nvlink 13.0 and 13.5: the second cubin is one of compute_80, which stands in byte 26. */
 TEST(the_lowest_target_of_the_ptx_is_stated)
 {
@@ -28,26 +15,6 @@ TEST(the_lowest_target_of_the_ptx_is_stated)
     merge_well(REQUEST(90), 2);
     ck_assert_uint_eq(little_u16(section(".note.nv.cuinfo")->data.data + 26), 80);
     ck_assert_uint_eq(merged->output.flags, 0x06005a04);
-}
-
-TEST(call_between_cubins_is_resolved_and_kept_for_the_driver)
-{
-    merge("07_call-sm_90-a.o 07_call-sm_90-b.o");
-    ck_assert_uint_ne(symbol("f")->section, SHN_UNDEF);
-    ck_assert_uint_eq(count_relocations(".rela.text.k1", R_CUDA_ABS55_16_34, "f"), 1);
-    ck_assert_uint_eq(attribute_of("k1", EIATTR_MIN_STACK_SIZE), 0);
-    ck_assert_uint_eq(section(".nv.callgraph")->size, 5 * 8);
-    ck_assert(!find_record(".nv.info.k1", EIATTR_EXTERNS, NULL, &(struct info_record){0}));
-}
-
-TEST(relocations_rise_with_their_offsets)
-{
-    const struct cubin_section *list;
-
-    merge("07_call-sm_90-a.o 07_call-sm_90-b.o");
-    list = section(".rela.text.k1");
-    for (size_t i = 1; i < list->relocation_count; i++)
-        ck_assert_uint_lt(list->relocations[i - 1].offset, list->relocations[i].offset);
 }
 
 /* In either order. */
@@ -96,14 +63,6 @@ TEST(addresses_in_variables_that_lost_are_gone)
     ck_assert_uint_eq(count_relocations(".rela.nv.global.init", R_CUDA_64, "f"), 6);
 }
 
-TEST(common_takes_largest_size_and_first_alignment)
-{
-    merge("12_common-sm_90-a.o 12_common-sm_90-b.o");
-    ck_assert_uint_eq(symbol("cm")->size, 32);
-    ck_assert_uint_eq(section(".nv.global")->alignment, 4);
-    ck_assert_uint_eq(section(".nv.global")->size, 32);
-}
-
 TEST(dead_functions_vanish_but_data_stays)
 {
     merge("20_dead-sm_90-a.o 20_dead-sm_90-b.o");
@@ -132,60 +91,11 @@ TEST(launched_kernel_stays_with_what_it_calls)
                       1);
 }
 
-TEST(debug_keeps_dead_functions)
-{
-    merge_with(REQUEST(90, .debug = true), "20_dead-sm_90-a.o 20_dead-sm_90-b.o");
-    ck_assert_uint_ne(symbol_index("unused1"), 0);
-    ck_assert_uint_eq(merged->report.dead_functions, 0);
-}
-
-TEST(recursion_is_warned_of_and_marked)
-{
-    struct info_record record;
-
-    merge("09_recursion-sm_90-a.o 09_recursion-sm_90-b.o");
-    expect_said("warning : Stack size for entry function 'k1' cannot be statically determined");
-    ck_assert_uint_eq(attribute_of("k1", EIATTR_MIN_STACK_SIZE), UINT32_MAX);
-    ck_assert(find_record(".nv.info.k1", EIATTR_CRS_STACK_SIZE, NULL, &record));
-    ck_assert_uint_eq(info_word(record.payload, 0), UINT32_MAX);
-}
-
 TEST(recursion_warning_can_be_suppressed)
 {
     merge_with(REQUEST(90, .suppress_stack_warning = true),
                "09_recursion-sm_90-a.o 09_recursion-sm_90-b.o");
     ck_assert_uint_eq(merged->said.text.size, 0);
-}
-
-TEST(kernel_takes_registers_of_what_it_calls)
-{
-    merge("37_localdup-sm_90-a.o 37_localdup-sm_90-b.o");
-    ck_assert_uint_eq(attribute_of("_Z2k1Px", EIATTR_REGCOUNT), 0x25);
-    ck_assert_uint_eq(attribute_of("_Z2k1Px", EIATTR_MIN_STACK_SIZE), 0x18);
-    ck_assert_uint_eq(attribute_of("__cuda_sm20_div_s64", EIATTR_REGCOUNT), 0x1e);
-}
-
-TEST(local_functions_of_one_name_stay_apart)
-{
-    const struct cubin_section *first, *second;
-
-    merge("37_localdup-sm_90-a.o 37_localdup-sm_90-b.o");
-    first = section_at(".text.__cuda_sm20_div_s64", 0);
-    second = section_at(".text.__cuda_sm20_div_s64", 1);
-    ck_assert(first && second);
-    ck_assert_uint_ne(first->info, second->info);
-    ck_assert(section_at(".nv.info.__cuda_sm20_div_s64", 1) != NULL);
-}
-
-TEST(indirect_calls_reach_all_functions_of_the_prototype)
-{
-    struct info_record record;
-
-    merge("39_virtual-sm_90-a.o 39_virtual-sm_90-b.o");
-    ck_assert_uint_eq(attribute_of("_Z2k3PP1BPi", EIATTR_REGCOUNT), 0x24);
-    ck_assert_uint_eq(attribute_of("_Z2k2PP1BPi", EIATTR_REGCOUNT), 0x18);
-    ck_assert(find_record(".nv.info._Z2k3PP1BPi", EIATTR_EXTERNS, NULL, &record));
-    ck_assert_uint_eq(info_word(record.payload, 0), symbol_index("free"));
 }
 
 TEST(externs_of_the_only_kernel_keep_their_order_when_it_has_them_all)
@@ -197,14 +107,6 @@ TEST(externs_of_the_only_kernel_keep_their_order_when_it_has_them_all)
     ck_assert_uint_eq(record.payload.size, 8);
     ck_assert_uint_eq(info_word(record.payload, 0), symbol_index("free"));
     ck_assert_uint_eq(info_word(record.payload, 1), symbol_index("malloc"));
-}
-
-TEST(unified_addresses_become_plain)
-{
-    merge("10_fptr-sm_90-a.o 10_fptr-sm_90-b.o");
-    ck_assert_uint_eq(count_relocations(".rela.nv.global.init", R_CUDA_64, "fa"), 1);
-    ck_assert_uint_eq(count_relocations(".rela.text.k2", R_CUDA_ABS32_LO_32, "fa"), 1);
-    ck_assert_uint_eq(count_relocations(".rela.text.k2", R_CUDA_ABS56_16_34, "fa"), 0);
 }
 
 TEST(relocations_of_unified_addresses_have_plain_ones)
@@ -220,27 +122,6 @@ TEST(relocations_of_unified_addresses_have_plain_ones)
         ck_assert_uint_eq(relocation_types_find(pairs[i][0])->plain, pairs[i][1]);
     for (uint32_t i = 0; i < 8; i++)
         ck_assert_uint_eq(relocation_types_find(R_CUDA_UNIFIED_8_0 + i)->plain, R_CUDA_8_0 + i);
-}
-
-TEST(shared_memory_has_nvlinks_layout)
-{
-    static const struct {
-        const char *name;
-        uint64_t size;
-        uint64_t alignment;
-    } expected[] = {
-        {".nv.shared.k1", 0x467, 8},
-        {".nv.shared.k2", 0x42e, 8},
-        {".nv.shared.k3", 0x410, 16},
-    };
-
-    merge("31_sharedmix-sm_90-a.o 31_sharedmix-sm_90-b.o");
-    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
-        ck_assert_uint_eq(section(expected[i].name)->size, expected[i].size);
-        ck_assert_uint_eq(section(expected[i].name)->alignment, expected[i].alignment);
-    }
-    ck_assert_uint_eq(section(".nv_debug.shared")->size, 0);
-    ck_assert_uint_eq(symbol_index("gch"), 0);
 }
 
 /* Dynamic arrays of 16, 1,024 and 256 bytes' alignment in k1, k2 and f, which both call; k3 has two
@@ -300,18 +181,6 @@ TEST(kernels_without_shared_memory_have_none_where_no_array_is_declared)
     ck_assert_ptr_null(section_at(".nv.shared.k3", 0));
 }
 
-/* Its call graph becomes that section. */
-TEST(beside_strictly_aligned_variables_dynamic_arrays_have_no_section_for_debuggers)
-{
-    merge_with(REQUEST(80), "58_strictshared-sm_80-a.o 58_strictshared-sm_80-b.o");
-    ck_assert(section_at(".nv_debug.shared", 0) == NULL);
-    ck_assert(section_at(".nv.shared.none", 0) == NULL);
-    restart();
-    merge("58_strictshared-sm_90-a.o 58_strictshared-sm_90-b.o");
-    ck_assert(section_at(".nv_debug.shared", 0) == NULL);
-    ck_assert_uint_eq(section(".nv.shared.none")->size, 0x400);
-}
-
 TEST(a_kernel_keeps_an_empty_section_of_shared_memory_that_it_comes_with)
 {
     static const char name[] = ".nv.shared.k3";
@@ -339,14 +208,6 @@ TEST(dynamic_shared_arrays_of_nvlink_may_lack_their_alignment)
         ck_assert_uint_eq(section(".nv.shared.k")->alignment, 16);
         restart();
     }
-}
-
-TEST(debug_names_shared_variables)
-{
-    merge_with(REQUEST(90, .debug = true), "31_sharedmix-sm_90-a.o 31_sharedmix-sm_90-b.o");
-    ck_assert_uint_eq(symbol("gi2")->value, 0x45c);
-    ck_assert_uint_eq(symbol("gi2")->type, STT_OBJECT);
-    ck_assert_uint_eq(symbol("dy")->value, 0x410);
 }
 
 static bool is_greater(const void *context, uint32_t a, uint32_t b)
@@ -383,175 +244,6 @@ TEST(sort_orders_ties_as_nvlink)
     }
 }
 
-/* What the field of one input's relocation holds in the output; false when its symbol is gone, as
- * internal constants are. */
-static bool check_constant_field(const struct cubin *cubin, const struct cubin_section *list,
-                                 const struct cubin_relocation *relocation, unsigned first,
-                                 unsigned width, unsigned shift)
-{
-    char name[64], code[64];
-    uint64_t offset;
-
-    snprintf(name, sizeof name, "%.*s", TEXT_ARG(cubin->symbols[relocation->symbol].name));
-    snprintf(code, sizeof code, "%.*s", TEXT_ARG(cubin->sections[list->info].name));
-    if (!symbol_index(name))
-        return false;
-    offset = symbol(name)->value + (uint64_t)relocation->addend;
-    ck_assert_uint_eq(bits(section(code), relocation->offset, first, width), offset >> shift);
-    ck_assert_uint_eq(bits(section(code), relocation->offset, 54, 5), 3);
-    return true;
-}
-
-/* All constant relocations of one type, as the inputs have them, looked up in the output. */
-static void check_constant_fields(uint32_t type, unsigned first, unsigned width, unsigned shift)
-{
-    size_t found = 0;
-
-    for (size_t file = 0; file < 2; file++) {
-        const struct cubin *cubin = &merged->inputs[file];
-
-        for (size_t i = 1; i < cubin->section_count; i++) {
-            const struct cubin_section *list = &cubin->sections[i];
-
-            for (size_t r = 0; r < list->relocation_count && list->type == SHT_RELA; r++)
-                if (list->relocations[r].type == type)
-                    found += check_constant_field(cubin, list, &list->relocations[r], first, width,
-                                                  shift);
-        }
-    }
-    ck_assert_uint_gt(found, 0);
-}
-
-TEST(constant_offsets_are_written_with_their_bank)
-{
-    merge("04_const-sm_90-a.o 04_const-sm_90-b.o");
-    ck_assert_uint_eq(symbol("ca")->other, 0);
-    check_constant_fields(R_CUDA_CONST_FIELD21_38, 38, 16, 0);
-    ck_assert(section_at(".rela.text.k1", 0) == NULL);
-}
-
-TEST(constant_offsets_of_older_targets_count_words)
-{
-    merge_with(REQUEST(80), "04_const-sm_80-a.o 04_const-sm_80-b.o");
-    ck_assert(cubin_section_find(&merged->output, TEXT(".nv.compat")) == 0);
-    check_constant_fields(R_CUDA_CONST_FIELD19_40, 40, 14, 2);
-}
-
-/* `near` is at 20, `far` at 36, `shared_one` at 16. The driver fills in generic addresses. */
-TEST(addresses_of_constants_in_data_are_their_offsets)
-{
-    static const uint64_t offsets[] = {20, 28, 36, 16};
-    static const uint8_t parts[] = {20, 0, 0, 0, 1, 36, 16, 2};
-    struct bytes data;
-
-    merge("56_constaddress-sm_90-a.o 56_constaddress-sm_90-b.o");
-    data = section(".nv.global.init")->data;
-    ck_assert_mem_eq(data.data + symbol("offsets")->value, offsets, sizeof offsets);
-    ck_assert_mem_eq(data.data + symbol("parts")->value, parts, sizeof parts);
-    ck_assert_uint_eq(section(".rela.nv.global.init")->relocation_count, 4);
-    ck_assert(section_at(".rela.nv.constant3", 0) == NULL);
-}
-
-/* The second word of the instruction that isspacep.const became. */
-static uint32_t compared_with(void)
-{
-    return little_u32(section(".text.is_constant")->data.data + 0x14);
-}
-
-TEST(the_size_of_constants_is_written_at_last)
-{
-    merge("52_constsize-sm_90-a.o 52_constsize-sm_90-b.o");
-    ck_assert_uint_eq(compared_with(), 101);
-    restart();
-    merge_with(REQUEST(90, .debug = true), "52_constsize-sm_90-a.o"); /* there are none */
-    ck_assert_uint_eq(compared_with(), UINT32_MAX);
-    restart();
-    merge_with(REQUEST(90, .relocatable = true), "52_constsize-sm_90-a.o 52_constsize-sm_90-b.o");
-    ck_assert_uint_eq(compared_with(), 0);
-    ck_assert_uint_eq(symbol(".nv.ptx.const0.size")->section, SHN_UNDEF);
-}
-
-TEST(relocatable_output_can_be_merged_again)
-{
-    OWNED(buffer) direct = {0};
-    OWNED(cubin) again = {0};
-    const struct cubin *list[2];
-    struct merge_request request = {
-        .arch = {.sm = 90}, .toolkit = toolkits_find(130), .version = "test"};
-    OWNED(image) image = {0};
-    const char *names[] = {".text.k1", ".text.k3", ".nv.shared.k1", ".debug_frame"};
-
-    merge("31_sharedmix-sm_90-a.o 31_sharedmix-sm_90-b.o");
-    buffer_append(&direct, merged->bytes.data, merged->bytes.size);
-    restart();
-    merge_with(REQUEST(90, .relocatable = true), "31_sharedmix-sm_90-a.o 31_sharedmix-sm_90-b.o");
-    ck_assert_uint_eq(merged->output.type, ET_REL);
-    ck_assert(find_record(".nv.info", EIATTR_MAX_STACK_SIZE, "k1", &(struct info_record){0}));
-    list[0] = &merged->output;
-    ck_assert(merge_cubins(&image, list, 1, &request, NULL));
-    ck_assert(cubin_read(&again, "direct", buffer_bytes(&direct)));
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        const struct cubin_section *a =
-            &again.sections[cubin_section_find(&again, text_of(names[i]))];
-        const struct image_section *b = NULL;
-
-        for (size_t s = 1; s < image.section_count; s++)
-            if (text_equal(image.sections[s].name, a->name))
-                b = &image.sections[s];
-        ck_assert(b != NULL && b->size == a->size && b->alignment == a->alignment);
-        if (a->data.size > 0)
-            ck_assert_mem_eq(a->data.data, b->data, a->size);
-    }
-}
-
-/* What follows EIATTR_CUDA_API_VERSION, which ptxas's records of a function begin with, as
- * "attribute=value" in hexadecimal. */
-static const char *added_records(const char *name)
-{
-    struct bytes rest = section(name)->data;
-    struct info_record record;
-    const char *list = "";
-    bool is_added = false;
-
-    while (info_next(&rest, &record)) {
-        if (is_added)
-            list = suite_print("%s %x=%x", list, record.attribute, record.value);
-        is_added |= record.attribute == EIATTR_CUDA_API_VERSION;
-    }
-    return list;
-}
-
-TEST(kernels_have_the_records_that_functions_have_for_them)
-{
-    struct info_record record;
-
-    merge("53_needs-sm_90-a.o 53_needs-sm_90-b.o");
-    ck_assert_str_eq(added_records(".nv.info.all"), " 4c=6 41=0 38=1");
-    ck_assert_str_eq(added_records(".nv.info.some"), " 4c=6 38=1");
-    ck_assert_str_eq(added_records(".nv.info.none"), "");
-    ck_assert_str_eq(added_records(".nv.info.own"), " 41=0");
-    ck_assert_str_eq(added_records(".nv.info.arrives"), "");
-    ck_assert(find_record(".nv.info.own", EIATTR_NUM_MBARRIERS, NULL, &record));
-    ck_assert_uint_eq(record.value, 2);
-    ck_assert(find_record(".nv.info.all", EIATTR_SPARSE_MMA_MASK, NULL, &record));
-    ck_assert_uint_eq(record.value, 0x10);
-    restart();
-    merge_with(REQUEST(90, .relocatable = true), "53_needs-sm_90-a.o 53_needs-sm_90-b.o");
-    ck_assert_str_eq(added_records(".nv.info.all"), "");
-}
-
-/* Two instructions name the variable, each with a field of its own kind. */
-TEST(asynchronous_copies_to_shared_variables_have_their_address)
-{
-    const struct cubin_section *code;
-
-    merge_with(REQUEST(80), "55_asynccopy-sm_80-a.o 55_asynccopy-sm_80-b.o");
-    code = section(".text.fetch");
-    ck_assert_uint_eq(bits(code, 0x50, 44, 20) + 4, bits(code, 0x80, 40, 24));
-    ck_assert_str_eq(added_records(".nv.info.copies"), " 4=0");
-    ck_assert_str_eq(added_records(".nv.info.none"), "");
-}
-
 TEST(only_targets_with_a_suffix_may_have_much_shared_memory)
 {
     struct merge_request request = REQUEST(90);
@@ -562,16 +254,6 @@ TEST(only_targets_with_a_suffix_may_have_much_shared_memory)
     request.arch.suffix = 'a';
     merge_with(request, "wide.o");
     ck_assert_uint_eq(section(".nv.shared.k")->size, 0x10400);
-}
-
-TEST(sizes_of_descriptors_are_left_to_the_driver)
-{
-    merge("57_descriptors-sm_90-a.o 57_descriptors-sm_90-b.o");
-    ck_assert_uint_eq(symbol(".nv.surfrefDescSize")->binding, STB_GLOBAL);
-    ck_assert_uint_eq(symbol(".nv.surfrefDescSize")->section, SHN_UNDEF);
-    ck_assert_uint_eq(section(".rela.text.order")->relocation_count, 1);
-    ck_assert_uint_eq(section(".rela.text.order")->relocations[0].symbol,
-                      symbol_index(".nv.surfrefDescSize"));
 }
 
 /* Also of those that it does not call; each of several kernels has its own. */
