@@ -11,7 +11,6 @@
 
 #include "assemble/assembler.h"
 #include "base/arch.h"
-#include "cache/cache.h"
 #include "distribute/distribute.h"
 #include "pool/jobserver.h"
 #include "split/split.h"

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assemble/remote_chunks.h"
 #include "base/clock.h"
 
 enum { PART_CUBIN, PART_LOG };

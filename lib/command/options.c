@@ -191,7 +191,7 @@ static enum options_action finish_options(struct options *options)
         link->options.lto = true;
         link->lto_source = LTO_SOURCE_LTOIR;
     }
-    if (link->strip_debug)
+    if (link->merge.strip_debug)
         apply_option_word(options, &options->assembler_options, "--suppress-debug-info");
     options->annotates = wants_annotations(&options->assembler_options);
     link->assembler_options = end_word_list(options, &options->assembler_options);

@@ -16,7 +16,6 @@
 #include "input/bitcode.h"
 #include "input/contents.h"
 #include "input/hostobj.h"
-#include "input/inflate.h"
 #include "input/offload.h"
 #include "input/rawcode.h"
 #include "input/select.h"

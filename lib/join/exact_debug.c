@@ -187,7 +187,8 @@ static size_t header_size(struct bytes data)
     return size > data.size ? 0 : size;
 }
 
-struct exact_input *exact_find_header(const struct exact *join, struct text name)
+/* The chunk whose header of line table `name` is the program's. */
+static struct exact_input *find_header(const struct exact *join, struct text name)
 {
     struct exact_input *found = join->base; /* the first of equals */
     size_t most = 0;
@@ -207,7 +208,7 @@ struct exact_input *exact_find_header(const struct exact *join, struct text name
 
 struct exact_input *exact_find_line_header(const struct exact *join, bool is_mercury)
 {
-    return exact_find_header(join, sections_of_kind(KIND_LINES, is_mercury)->name);
+    return find_header(join, sections_of_kind(KIND_LINES, is_mercury)->name);
 }
 
 /* Checks that the chunk's table is one unit and has the program's header. */
@@ -294,7 +295,7 @@ bool exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations)
     uint32_t length;
 
     if (!are_frames)
-        header = find_chunk_contents(join, exact_find_header(join, name), out);
+        header = find_chunk_contents(join, find_header(join, name), out);
     for (size_t i = 0; i < join->count; i++) {
         struct units units = units_of(join, &join->inputs[i], out, relocations);
 

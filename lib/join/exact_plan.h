@@ -218,11 +218,8 @@ bool exact_fill(struct exact *join);
 bool exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations);
 bool exact_fill_ptx(struct exact *join, uint32_t out);
 
-/* The chunk whose header of line table `name` is the program's; the base if no chunk has that
- * table. */
-struct exact_input *exact_find_header(const struct exact *join, struct text name);
-
-/* The same for the table of the source's lines, or for Mercury's twin of it. */
+/* The chunk whose header of the line table of the source, or of Mercury's twin of it, is the
+ * program's; the base if no chunk has that table. */
 struct exact_input *exact_find_line_header(const struct exact *join, bool is_mercury);
 
 /* Whether a section of debug information, or of its relocations, is filled by exact_fill_units().

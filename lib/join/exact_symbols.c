@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "cubin/format.h"
 #include "join/exact_plan.h"
 
 #define INTERNAL TEXT("$__internal_")

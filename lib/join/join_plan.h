@@ -8,7 +8,6 @@
 #include "base/buffer.h"
 #include "base/table.h"
 #include "cubin/cubin.h"
-#include "cubin/format.h"
 #include "cubin/mercury.h"
 #include "join/classes.h"
 #include "split/split.h"

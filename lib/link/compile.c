@@ -158,7 +158,7 @@ static struct lto_request lto_request_of(const struct link *link, struct compile
         .timeout = request->assembler.timeout,
         .memory_limit = request->memory_limit,
         .inflation_limit = link->ptx_inflation.limit,
-        .relocatable = request->relocatable,
+        .relocatable = request->merge.relocatable,
         .emit_ltoir = request->emit_ltoir,
         .distribution = request->distribution.program ? &request->distribution : NULL,
         .watch = link->watch,

@@ -1,8 +1,6 @@
 /* lazy.c: gives ptx/needed.h what the rest of the link defines and needs. */
 #include "link/lazy.h"
 
-#include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "link/groups.h"
 

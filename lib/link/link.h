@@ -13,10 +13,10 @@
 #include "distribute/distribute.h"
 #include "input/file.h"
 #include "lto/lto.h"
-#include "resolve/output_forms.h"
 #include "observe/request.h"
 #include "options/consensus.h"
 #include "pool/jobserver.h"
+#include "resolve/request.h"
 #include "split/split.h"
 
 #define MINILINK_VERSION "0.1.0"
@@ -67,6 +67,7 @@ struct link_request {
     bool is_virtual;                    /* -arch=compute_NN: make no program */
     unsigned behave_like;               /* --behave-like: ten times a version; 0 = find out */
     struct option_request options;
+    struct merge_request merge; /* what options say of it; stage_merge.c adds the rest */
     struct assembler_request assembler;
     struct distribution distribution;     /* --distributor, --emit-plan, --resume-plan */
     enum lto_source lto_source;           /* --lto-source */
@@ -78,7 +79,6 @@ struct link_request {
     uint32_t lto_jobs;                    /* --lto-jobs: parts to make; 0 = decide by the program */
     uint64_t memory_limit;                /* --memory-limit, in bytes, as in pool/memory_budget.h */
     const char *const *nvvm_options;      /* -Xnvvm, ends with NULL; may be NULL */
-    enum callgraph_form callgraph;        /* -dump-callgraph */
     const char *kernels_used;             /* -kernels-used, comma list, or NULL */
     const char *variables_used;           /* -variables-used, likewise */
     const char *const *undefined;         /* --undefined: names, ends with NULL; or NULL */
@@ -100,22 +100,11 @@ struct link_request {
     bool emit_ltoir;                /* --emit-ltoir: the output is the linked program's LTO-IR */
     bool
         emit_texts; /* --emit-texts: the output is the PTX that takes part, as the inputs have it */
-    bool relocatable;      /* -r */
-    bool dry_run;          /* --dry-run: stop before assembling, and print what would be done */
-    bool ignore_host_info; /* -ignore-host-info */
+    bool dry_run;   /* --dry-run: stop before assembling, and print what would be done */
+    bool ignore_host_info;      /* -ignore-host-info */
     bool keep_system_libraries; /* link libcudadevrt even when nothing calls it */
     bool suppress_arch_warning;
-    bool suppress_stack_warning;
-    bool takes_first;            /* --allow-multiple-definition */
-    bool preserve_relocations;   /* -preserve-relocs */
-    bool tools_patch;            /* -astoolspatch */
-    bool fold;                   /* --icf=safe */
-    bool strip_debug;            /* --strip-debug */
-    bool sass_only;              /* --binary-kind=sass: without Mercury's sections */
-    bool has_extended_shared;    /* --enable-extended-smem=true */
-    bool has_no_reserved_shared; /* --disable-smem-reservation=true */
-    enum merge_abi output_abi;   /* --output-abi */
-    const char *index_file;      /* -uidx: path, or NULL */
+    const char *index_file; /* -uidx: path, or NULL */
     struct cache_request cache;
 };
 

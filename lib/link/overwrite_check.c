@@ -180,7 +180,7 @@ static bool prints(const struct link_request *request)
 {
     const struct observe_request *observe = &request->observe;
 
-    return request->explain_split || request->callgraph == CALLGRAPH_DOT ||
+    return request->explain_split || request->merge.callgraph == CALLGRAPH_DOT ||
            request->cache.statistics || is_dash(request->output) ||
            is_dash(request->modules_file) || is_dash(request->dependency_file) ||
            is_dash(request->reproduce) || is_dash(observe->times) || is_dash(observe->trace) ||

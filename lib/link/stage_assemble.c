@@ -133,7 +133,7 @@ static bool is_of_other_form(const struct link *link, const struct cut *cut,
 
     return stage_is_finished(link, cut, assembled) &&
            !whole_program_has_abi((struct bytes){cubin->data, cubin->size},
-                                  link->request->output_abi);
+                                  link->request->merge.abi);
 }
 
 /* The assembler's identity for cache keys, found once for a link. False when its results are not
@@ -178,7 +178,7 @@ struct assemble_request stage_assemble_request(const struct link *link, const st
         .debug = link->agreement.debug,
         /* LTO-IR's PTX has its own .loc directives, and nvlink passes no -lineinfo for it. The
          * value under --strip-debug only matters with such directives. */
-        .line_info = request->strip_debug
+        .line_info = request->merge.strip_debug
                          ? !link->agreement.debug
                          : link->agreement.line_info && link->members.lto_count == 0,
         .maxrregcount = groups_register_limit(link),

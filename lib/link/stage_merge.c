@@ -165,35 +165,10 @@ static bool merge_all(const struct link *link, const struct cut *cut,
                       const struct assembled *assembled, struct merged *merged)
 {
     const struct link_request *request = link->request;
-    struct merge_request wanted = {
-        .arch = link->members.arch,
-        .toolkit = link->toolkit,
-        .debug = link->agreement.debug,
-        .callgraph = request->callgraph,
-        .used = &link->used,
-        .members = &link->members,
-        .relocatable = request->relocatable,
-        .suppress_stack_warning = request->suppress_stack_warning,
-        .preserve_relocations = request->preserve_relocations,
-        .tools_patch = request->tools_patch,
-        .strip_debug = request->strip_debug,
-        .sass_only = request->sass_only,
-        .wants_places = observe_wants_places(link->observation),
-        .keep_exported = state_keeps_exported(link),
-        .fold = request->fold,
-        .takes_first = request->takes_first,
-        .has_extended_shared = request->has_extended_shared,
-        .has_no_reserved_shared = request->has_no_reserved_shared,
-        .abi = request->output_abi,
-        .spread = state_spread(link),
-        .has_index = request->index_file != NULL,
-        .output_name = request->output,
-        .version = MINILINK_VERSION,
-    };
-    bool is_told = diag_state_get()->verbose || wanted.wants_places ||
-                   wanted.callgraph != CALLGRAPH_NONE || request->product;
+    struct merge_request wanted = request->merge;
     struct observe_merged observed;
     const struct cubin **cubins;
+    bool is_told;
     size_t count;
 
     if (stage_is_finished(link, cut, assembled))
@@ -202,8 +177,21 @@ static bool merge_all(const struct link *link, const struct cut *cut,
     if (!join_groups(link, &cut->chunks, assembled, merged))
         return false;
     warn_of_mixture(link, merged);
+    wanted.arch = link->members.arch;
+    wanted.toolkit = link->toolkit;
+    wanted.debug = link->agreement.debug;
+    wanted.used = &link->used;
+    wanted.members = &link->members;
     wanted.made = merged->joined;
     wanted.made_count = merged->joined_count;
+    wanted.wants_places = observe_wants_places(link->observation);
+    wanted.keep_exported = state_keeps_exported(link);
+    wanted.spread = state_spread(link);
+    wanted.has_index = request->index_file != NULL;
+    wanted.output_name = request->output;
+    wanted.version = MINILINK_VERSION;
+    is_told = diag_state_get()->verbose || wanted.wants_places ||
+              wanted.callgraph != CALLGRAPH_NONE || request->product;
     cubins = arena_alloc(&merged->arena, link->member_cubin_count + link->group_count + 1,
                          sizeof *cubins);
     count = member_cubins_order(cubins, link, merged->joined, merged->joined_count);
@@ -235,7 +223,7 @@ bool stage_merge(const struct link *link, const struct cut *cut, const struct as
 {
     bool ok = merge_all(link, cut, assembled, merged);
 
-    ok = ok && (verbose_callgraph(&merged->report, link->request->callgraph) ||
+    ok = ok && (verbose_callgraph(&merged->report, link->request->merge.callgraph) ||
                 diag_blame(LINK_ENVIRONMENT));
     if (ok && (diag_state_get()->verbose > 1 || state_has_merge(link, &cut->chunks)))
         verbose_image(&merged->report, link->members.arch);

@@ -136,13 +136,14 @@ static bool link_group(struct link *link, struct group *group)
         arena_zalloc(&link->sources_arena, link->members.ptx_count + 1, sizeof *sources);
     struct program_request wanted = {
         .arch = link->members.arch,
-        .keep_dead = link->agreement.debug || link->request->relocatable || link->entries.is_patch,
+        .keep_dead =
+            link->agreement.debug || link->request->merge.relocatable || link->entries.is_patch,
         .keep_whole = is_lto && !state_is_split(link),
         .keep_exported = state_keeps_exported(link),
-        .takes_first = link->request->takes_first,
+        .takes_first = link->request->merge.takes_first,
         .drop_variables = state_is_program(link) && link->members.lto_count == 0,
-        .allow_undefined =
-            state_has_user_cubins(link) || link->request->relocatable || link->group_count > 1,
+        .allow_undefined = state_has_user_cubins(link) || link->request->merge.relocatable ||
+                           link->group_count > 1,
         .used = &link->used,
         .entries = &link->entries,
         .selects_entries = selects_entries(link),

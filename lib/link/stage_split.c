@@ -2,7 +2,6 @@
  * found out before any is assembled (exact_probe.h). */
 #include "assemble/chunk_cache.h"
 #include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "link/exact_probe.h"
 #include "link/save_temps.h"
@@ -48,7 +47,7 @@ static bool split_group(const struct link *link, size_t group, struct cut *cut,
         .is_exact = is_exact,
         .options = link->groups[group].options.words,
         .exact_obstacle = cut->obstacle ? cut->obstacle : exact_probe_options(link),
-        .has_lines = (link->agreement.line_info && !link->request->strip_debug) ||
+        .has_lines = (link->agreement.line_info && !link->request->merge.strip_debug) ||
                      groups_tell_assembler(link, "lineinfo") ||
                      groups_tell_assembler(link, "line-info"),
         .has_threads =

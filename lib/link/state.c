@@ -11,7 +11,6 @@
 #include "base/name_list.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
-#include "link/link_cache.h"
 #include "lto/lto_cache.h"
 #include "os/fork_server.h"
 #include "os/self_exec.h"
@@ -68,7 +67,7 @@ bool state_has_user_cubins(const struct link *link)
 bool state_is_program(const struct link *link)
 {
     return link->request->options.lto && !state_has_user_cubins(link) &&
-           !link->request->relocatable && link->group_count <= 1 &&
+           !link->request->merge.relocatable && link->group_count <= 1 &&
            (link->members.lto_count == 0 || link->members.ptx_count == 0);
 }
 
@@ -118,7 +117,7 @@ bool state_is_exact(const struct link *link)
     const struct entry_selection *entries = &link->entries;
 
     return state_may_be_exact(link) && link->members.cubin_count == 0 && !state_is_sass(link) &&
-           !link->agreement.debug && !request->emit_ptx && request->output_abi == MERGE_ABI_AUTO &&
+           !link->agreement.debug && !request->emit_ptx && request->merge.abi == MERGE_ABI_AUTO &&
            !entries->is_compile_only && !entries->is_extensible && !entries->is_patch;
 }
 
@@ -131,7 +130,8 @@ const struct distribution *state_distribution(const struct link *link)
 
 bool state_is_sass(const struct link *link)
 {
-    return link->request->sass_only && targets_have(link->members.arch.sm, TARGET_HAS_MERCURY);
+    return link->request->merge.sass_only &&
+           targets_have(link->members.arch.sm, TARGET_HAS_MERCURY);
 }
 
 enum split_policy state_split_policy(const struct link *link)
@@ -220,8 +220,12 @@ struct spread state_spread(const struct link *link)
                            .jobserver = is_off ? JOBSERVER_OFF : JOBSERVER_AUTO};
 }
 
-void state_free_merged(struct merged *merged)
+void state_free_results(struct results *results)
 {
+    struct assembled *assembled = &results->assembled;
+    struct merged *merged = &results->merged;
+    struct cut *cut = &results->cut;
+
     merge_report_free(&merged->report);
     image_free(&merged->image);
     for (size_t i = 0; i < merged->joined_count; i++)
@@ -229,15 +233,6 @@ void state_free_merged(struct merged *merged)
     for (size_t i = 0; i < merged->chunk_cubin_count; i++)
         cubin_free(&merged->chunk_cubins[i]);
     arena_free(&merged->arena);
-    *merged = (struct merged){0};
-}
-
-void state_free_results(struct results *results)
-{
-    struct assembled *assembled = &results->assembled;
-    struct cut *cut = &results->cut;
-
-    state_free_merged(&results->merged);
     arena_free(&assembled->arena);
     cubins_free(&assembled->cubins);
     diag_sink_free(&assembled->said);

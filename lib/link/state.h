@@ -199,9 +199,6 @@ const char *state_lto_name(const struct link *link, struct arena *arena);
 const char *state_cubin_name(const struct link *link, const struct group *group,
                              struct arena *arena);
 
-/* Frees the result of a merge, which may be repeated. */
-void state_free_merged(struct merged *merged);
-
 /* Frees the results of the stages after stage_program.c; call it before state_free(). */
 void state_free_results(struct results *results);
 

@@ -12,7 +12,6 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "cache/cache.h"
 #include "distribute/distribute.h"
 #include "input/member.h"
 #include "input/watch.h"

@@ -8,7 +8,6 @@
 
 #include <stdbool.h>
 
-#include "cache/cache.h"
 #include "lto/part.h"
 
 /* The identity of the library with that name, as far as its output depends on it: its contents, the

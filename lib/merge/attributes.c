@@ -23,7 +23,8 @@ uint32_t attributes_barriers(const struct merging *m, uint32_t function)
                                               : m->functions[function].barriers;
 }
 
-bool attributes_is_about_program(const struct info_record *record)
+/* Whether a record is not about one function; the compiler writes some into every cubin. */
+static bool is_about_program(const struct info_record *record)
 {
     return info_symbol_words(record) == 0 || record->attribute == EIATTR_EXTERNS ||
            record->attribute == EIATTR_SAMPLER_INIT ||
@@ -40,7 +41,7 @@ bool attributes_has_program_records(const struct merging *m, enum input_kind inf
         struct info_record record;
 
         while (merging_owner(m, at.file, at.index) == MERGE_NONE && info_next(&rest, &record))
-            if (attributes_is_about_program(&record) &&
+            if (is_about_program(&record) &&
                 (record.attribute != EIATTR_MAX_STACK_SIZE || m->request->relocatable))
                 return true;
     }
@@ -163,7 +164,7 @@ static void encode_program_record(struct encoder *encoder, const struct info_rec
         (record->attribute == EIATTR_MAX_STACK_SIZE ||
          attribute_pass_of(encoder, record->attribute) == PASSES_PROGRAM))
         return;
-    if (attributes_is_about_program(record)) {
+    if (is_about_program(record)) {
         put_record(encoder, record);
         return;
     }

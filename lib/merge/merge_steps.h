@@ -30,9 +30,6 @@ static inline bool attributes_are_summed(const struct merging *m, uint32_t funct
     return merged_is_kernel(&m->symbols[function]) && !m->request->relocatable;
 }
 
-/* Whether a record is not about one function; the compiler writes some into every cubin. */
-bool attributes_is_about_program(const struct info_record *record);
-
 /* Number of barriers of a function in the output: for a kernel that of all that it reaches. */
 uint32_t attributes_barriers(const struct merging *m, uint32_t function);
 

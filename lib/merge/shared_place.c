@@ -7,7 +7,6 @@
  * first; `.extern .shared` arrays begin after them. The order of equal variables is that of
  * nvlink's sort, which also includes variables that are never reached. Measured on nvlink with 700
  * programs. */
-#include "merge/merge_steps.h"
 
 #include "merge/shared_place.h"
 

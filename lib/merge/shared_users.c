@@ -1,7 +1,6 @@
 /* shared_users.c: variables that the same functions name are reached by the same kernels, so these
  * are stored once per group of variables: a table of every kernel and every variable would take too
  * much memory. */
-#include "merge/merge_steps.h"
 
 #include "base/context.h"
 #include "merge/shared_place.h"

@@ -385,9 +385,9 @@ TEST(choices_and_lists_go_where_their_names_say)
     READ_LINE("--lto-source=ltoir", "--output-abi=7", "--jobserver=off", "--diagnostics-format=gnu",
               "--split-policy=stable", "-dump-callgraph=dot", "-lb", "-L.", "-Xptxas=-O1",
               "-Xnvvm=-a -b", "-kernels-used=k", "-variables-used=v");
-    ck_assert(link->lto_source == LTO_SOURCE_LTOIR && link->output_abi == MERGE_ABI_7);
+    ck_assert(link->lto_source == LTO_SOURCE_LTOIR && link->merge.abi == MERGE_ABI_7);
     ck_assert(link->jobserver == JOBSERVER_OFF && options.diagnostics_format == DIAG_FORM_GNU);
-    ck_assert(link->split_policy == SPLIT_STABLE && link->callgraph == CALLGRAPH_DOT);
+    ck_assert(link->split_policy == SPLIT_STABLE && link->merge.callgraph == CALLGRAPH_DOT);
     ck_assert(link->operand_count == 2 && link->operands[1].is_library);
     ck_assert_str_eq(link->library_paths[0], ".");
     ck_assert_str_eq(link->assembler_options[0], "-O1");
@@ -406,8 +406,9 @@ TEST(flags_go_where_their_names_say)
               "-preserve-relocs", "-ignore-host-info", "-emit-ptx", "-keep-system-libraries",
               "--keep-going", "--explain-split", "--cache-stats", "-host-ccbin=gcc", "-extrawarn");
     ck_assert(link->options.lto && link->options.debug && link->options.line_info);
-    ck_assert(link->relocatable && link->suppress_arch_warning && link->suppress_stack_warning);
-    ck_assert(link->preserve_relocations && link->ignore_host_info && link->emit_ptx);
+    ck_assert(link->merge.relocatable && link->suppress_arch_warning &&
+              link->merge.suppress_stack_warning);
+    ck_assert(link->merge.preserve_relocations && link->ignore_host_info && link->emit_ptx);
     ck_assert(link->keep_system_libraries && link->keep_going && link->explain_split);
     ck_assert(link->dry_run && link->from_compiler && link->cache.statistics);
     ck_assert(options.verbose && options.disable_warnings && options.disable_infos);
