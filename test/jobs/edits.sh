@@ -8,7 +8,6 @@
 . "$(dirname "$0")/../prelude.sh"
 export LC_ALL=C
 count=${COUNT:-4} found_parts=0
-[ -z "${SANITIZE:-}" ] || count=${COUNT:-2}
 keep_work
 cd "$work" || exit 1
 
