@@ -212,6 +212,7 @@ static const struct {
     {".reg .b64 %r3;", "'%r3' is declared twice"},
     {".shared .b32 v; .reg .b32 v;", "'v' is declared twice"},
     {".reg .b32 %r<-1>;", "expected a number of variables, not '-'"},
+    {".reg .b32 w<4294967295>;", "a number of variables is too large"},
     {".reg .v8 .b32 w;", "expected a type, not '.v8'"},
     {".reg .v4 .b64 w;", "Vector type too large, exceeds 128 bit limit"},
     {".reg .b32 .align 4 w;", "expected the name of a variable, not '.align'"},
@@ -243,6 +244,12 @@ static const struct {
     {"fma.rn.rn.rn.rn.rn.rn.rn.rn.rn.rn.rn.rn.rn.rn.rn.rn.rn %r1, %r1, %r1, %r1;",
      "at most 16 modifiers"},
 };
+
+TEST(as_many_registers_as_32_bits_count)
+{
+    parse("{ .reg .b32 w<4294967294>; mov.b32 w4294967293, 1; ret; }");
+    ck_assert(parsed.ok);
+}
 
 TEST_LOOP(errors_say_what_is_wrong, COUNT(errors))
 {

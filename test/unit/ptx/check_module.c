@@ -203,8 +203,6 @@ static const struct {
     {HEADER ".section .debug_str { ", "section '.debug_str' does not end"},
     {HEADER ".global .u64 a[2][0] = {{1}};", "Non-external variable 'a' has incomplete type"},
     {HEADER ".global .u32 a<4000000000>;", "a.ptx:4:14: too many variables"},
-    {HEADER ".reg .u32 r<4294967294>; .reg .u32 s<4294967295>;",
-     "a.ptx:4:37: a number of variables is too large"},
     {HEADER ".global .u32 a<60>; .global .u32 b<60>;", "a.ptx:4:34: too many variables"},
     {HEADER ".shared .u32 a = 1;", "No initial value is allowed for 'a' in this state space"},
     {HEADER ".shared .attribute(.managed) .u32 a;",
