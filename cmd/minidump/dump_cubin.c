@@ -265,12 +265,7 @@ struct targets {
     char name[256]; /* of the last target found */
 };
 
-static int compare_offsets(const void *left, const void *right)
-{
-    const struct cubin_relocation *a = left, *b = right;
-
-    return COMPARE(a->offset, b->offset);
-}
+COMPARISON(compare_offsets, struct cubin_relocation, COMPARE(a->offset, b->offset));
 
 static const char *find_target(void *argument, uint64_t offset)
 {

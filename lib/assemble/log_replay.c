@@ -259,12 +259,8 @@ static void cut_log(struct exact_log *log, uint32_t chunk, const char *lines)
     add_log_piece(log, place, chunk, text_of(begin));
 }
 
-static int compare_pieces(const void *left, const void *right)
-{
-    const struct piece *a = left, *b = right;
-
-    return COMPARE(a->place, b->place) ?: COMPARE(a->order, b->order);
-}
+COMPARISON(compare_pieces, struct piece,
+           COMPARE(a->place, b->place) ?: COMPARE(a->order, b->order));
 
 void log_replay_exact(const struct chunks *chunks, const char *const *logs)
 {

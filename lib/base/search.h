@@ -12,6 +12,15 @@
  * SORT. Join several with ?:; the first that differs counts. */
 #define COMPARE(a, b) (((a) > (b)) - ((a) < (b)))
 
+/* Defines a comparison for SORT of elements of a type: `order` compares *a with *b. */
+#define COMPARISON(name, type, order)                                                              \
+    static int name(const void *left, const void *right)                                           \
+    {                                                                                              \
+        const type *a = left, *b = right;                                                          \
+                                                                                                   \
+        return order;                                                                              \
+    }
+
 /* Makes `place` at least `value`. */
 #define RAISE(place, value)                                                                        \
     do {                                                                                           \

@@ -142,13 +142,9 @@ static void walk_shelves(struct pruning *pruning)
     }
 }
 
-static int by_use(const void *left, const void *right)
-{
-    const struct kept *a = left, *b = right;
-
-    return COMPARE(a->used.tv_sec, b->used.tv_sec) ?: COMPARE(a->used.tv_nsec, b->used.tv_nsec)
-           ?: COMPARE(a->shelf, b->shelf) ?: strcmp(a->name, b->name);
-}
+COMPARISON(by_use, struct kept,
+           COMPARE(a->used.tv_sec, b->used.tv_sec) ?: COMPARE(a->used.tv_nsec, b->used.tv_nsec)
+               ?: COMPARE(a->shelf, b->shelf) ?: strcmp(a->name, b->name));
 
 /* Limit of the bytes that may stay. The space that the cache uses counts as free. */
 static uint64_t limit_bytes(const struct pruning *pruning)

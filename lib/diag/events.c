@@ -242,14 +242,9 @@ static void read_thread(struct reading *reading, const struct event_thread *thre
     events->lost += thread->lost;
 }
 
-static int by_start(const void *left, const void *right)
-{
-    const struct logged_event *a = left, *b = right;
-
-    return COMPARE(a->event.start, b->event.start) ?:
-           COMPARE(b->event.end, a->event.end) ?:
-           COMPARE(a->row, b->row);
-}
+COMPARISON(by_start, struct logged_event,
+           COMPARE(a->event.start, b->event.start) ?: COMPARE(b->event.end, a->event.end)
+               ?: COMPARE(a->row, b->row));
 
 static void place_apart(struct reading *reading)
 {

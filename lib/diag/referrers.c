@@ -6,12 +6,8 @@
 #include "base/memory.h"
 #include "base/search.h"
 
-static int compare_referrers(const void *left, const void *right)
-{
-    const struct referrer *a = left, *b = right;
-
-    return COMPARE(a->symbol, b->symbol) ?: COMPARE(a->file, b->file) ?: COMPARE(a->by, b->by);
-}
+COMPARISON(compare_referrers, struct referrer,
+           COMPARE(a->symbol, b->symbol) ?: COMPARE(a->file, b->file) ?: COMPARE(a->by, b->by));
 
 void referrers_add(struct referrers *referrers, const struct referrer *referrer)
 {

@@ -29,12 +29,7 @@ struct exact_list *exact_lists(struct exact *join)
     return arena_zalloc(&join->arena, join->count, sizeof(struct exact_list));
 }
 
-static int compare_row_places(const void *a, const void *b)
-{
-    const struct exact_item *x = a, *y = b;
-
-    return COMPARE(x->row, y->row);
-}
+COMPARISON(compare_row_places, struct exact_item, COMPARE(a->row, b->row));
 
 void exact_sort_by_row(struct exact_list *list)
 {

@@ -67,12 +67,8 @@ static void gather_prototypes(struct join *join, uint32_t cubin, struct bytes da
                                                .second = info_word(data, i * 2 + 1)});
 }
 
-static int compare_callers(const void *a, const void *b)
-{
-    const struct join_pair *x = a, *y = b;
-
-    return COMPARE(x->position, y->position) ?: COMPARE(x->sequence, y->sequence);
-}
+COMPARISON(compare_callers, struct join_pair,
+           COMPARE(a->position, b->position) ?: COMPARE(a->sequence, b->sequence));
 
 /* Program order: by function, then its aliases by name; undefined functions last, by name. */
 static int compare_entities(const struct join *join, uint32_t a, uint32_t b)

@@ -80,12 +80,8 @@ static int compare_function_ranks(const void *a, const void *b)
     return x->function.text < y->function.text ? -1 : 1;
 }
 
-static int compare_calls(const void *a, const void *b)
-{
-    const struct call *x = a, *y = b;
-
-    return COMPARE(x->offset, y->offset) ?: COMPARE(x->helper.entity, y->helper.entity);
-}
+COMPARISON(compare_calls, struct call,
+           COMPARE(a->offset, b->offset) ?: COMPARE(a->helper.entity, b->helper.entity));
 
 static void append_function(struct join *join, const struct join_function *function)
 {

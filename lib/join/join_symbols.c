@@ -136,15 +136,9 @@ static bool is_loose(const struct join *join, uint32_t entity)
     return !section || (!section->text && section->joined != 0);
 }
 
-static int compare_loose(const void *a, const void *b)
-{
-    const struct loose *x = a, *y = b;
-
-    return COMPARE(x->section, y->section) ?:
-           COMPARE(x->key, y->key) ?:
-           text_compare(x->name, y->name) ?:
-           COMPARE(x->entity, y->entity);
-}
+COMPARISON(compare_loose, struct loose,
+           COMPARE(a->section, b->section) ?: COMPARE(a->key, b->key)
+               ?: text_compare(a->name, b->name) ?: COMPARE(a->entity, b->entity));
 
 static struct loose *find_loose(struct join *join, size_t *count)
 {

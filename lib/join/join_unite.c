@@ -22,14 +22,9 @@ struct object {
     uint32_t symbol;
 };
 
-static int compare_objects(const void *a, const void *b)
-{
-    const struct object *x = a, *y = b;
-
-    return COMPARE(x->offset, y->offset) ?:
-           COMPARE(y->size, x->size) ?:
-           COMPARE(x->symbol, y->symbol);
-}
+COMPARISON(compare_objects, struct object,
+           COMPARE(a->offset, b->offset) ?: COMPARE(b->size, a->size)
+               ?: COMPARE(a->symbol, b->symbol));
 
 /* The section's objects by offset. */
 static struct object *find_objects(struct join *join, const struct join_section *section,

@@ -53,12 +53,7 @@ static void read_calls(struct bank *bank)
     }
 }
 
-static int compare_places(const void *left, const void *right)
-{
-    const struct cubin_relocation *a = left, *b = right;
-
-    return COMPARE(a->offset, b->offset);
-}
+COMPARISON(compare_places, struct cubin_relocation, COMPARE(a->offset, b->offset));
 
 static void read_bank(struct bank *bank)
 {

@@ -39,12 +39,8 @@ uint32_t partition_part_count(uint64_t bytes, size_t kernel_count)
 }
 
 /* Costliest first; of equals, the one that comes first. */
-static int compare_by_weight(const void *left, const void *right)
-{
-    const struct bundle *a = left, *b = right;
-
-    return COMPARE(b->cost, a->cost) ?: COMPARE(a->first, b->first);
-}
+COMPARISON(compare_by_weight, struct bundle,
+           COMPARE(b->cost, a->cost) ?: COMPARE(a->first, b->first));
 
 /* Cuts the kernels into bundles of at most that cost, or one kernel. Returns their number. */
 static size_t make_bundles(struct bundle *bundles, const struct lto_kernel *kernels, size_t count,

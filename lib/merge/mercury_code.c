@@ -8,7 +8,6 @@
  * on; the bank is in byte 12. */
 #include "merge/mercury_code.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/little.h"
@@ -169,12 +168,8 @@ void mercury_code_add_reference(struct relocation_list *list,
                 MERCURY_LOAD_REFERENCE);
 }
 
-static int compare_operands(const void *a, const void *b)
-{
-    const struct mercury_operand *x = a, *y = b;
-
-    return COMPARE(x->load, y->load) ?: COMPARE(x->offset, y->offset);
-}
+COMPARISON(compare_operands, struct mercury_operand,
+           COMPARE(a->load, b->load) ?: COMPARE(a->offset, b->offset));
 
 void mercury_code_fill(struct relocation_list *list)
 {

@@ -165,12 +165,7 @@ void cross_reference_add_cubin(struct observation *observation, const struct cub
     }
 }
 
-static int compare_edges(const void *left, const void *right)
-{
-    const struct edge *a = left, *b = right;
-
-    return COMPARE(a->from, b->from) ?: COMPARE(a->to, b->to);
-}
+COMPARISON(compare_edges, struct edge, COMPARE(a->from, b->from) ?: COMPARE(a->to, b->to));
 
 /* Walks from the kernels, nearest first, to all symbols that they need; variables of machine code
  * stay in any case. */

@@ -4,7 +4,6 @@
  * member. Parts of the chunks' cubin are attributed by symbol: symbols have the user's names,
  * several of which can be the same, and are in the order of the program. */
 #include <elf.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -152,21 +151,13 @@ static uint32_t member_of(const struct image_facts *facts, uint32_t file, uint32
     return file < facts->count ? facts->members[file] : FACT_NONE;
 }
 
-static int by_section(const void *left, const void *right)
-{
-    const struct fact_piece *a = left, *b = right;
+COMPARISON(by_section, struct fact_piece,
+           COMPARE(a->section, b->section) ?: COMPARE(a->offset, b->offset)
+               ?: COMPARE(a->size, b->size));
 
-    return COMPARE(a->section, b->section) ?: COMPARE(a->offset, b->offset)
-           ?: COMPARE(a->size, b->size);
-}
-
-static int by_value(const void *left, const void *right)
-{
-    const struct fact_name *a = left, *b = right;
-
-    return COMPARE(a->section, b->section) ?: COMPARE(a->value, b->value)
-           ?: text_compare(a->name, b->name);
-}
+COMPARISON(by_value, struct fact_name,
+           COMPARE(a->section, b->section) ?: COMPARE(a->value, b->value)
+               ?: text_compare(a->name, b->name));
 
 static void take_names(struct image_facts *facts)
 {
@@ -341,13 +332,9 @@ static void take_drops(struct image_facts *facts)
     }
 }
 
-static int by_call(const void *left, const void *right)
-{
-    const struct merge_call *a = left, *b = right;
-
-    return COMPARE(a->from, b->from) ?: COMPARE(a->to, b->to)
-           ?: COMPARE(a->is_indirect, b->is_indirect);
-}
+COMPARISON(by_call, struct merge_call,
+           COMPARE(a->from, b->from) ?: COMPARE(a->to, b->to)
+               ?: COMPARE(a->is_indirect, b->is_indirect));
 
 /* Takes each call once; if it is made both by name and otherwise, as a call by name. */
 static void take_calls(struct image_facts *facts)

@@ -127,12 +127,7 @@ struct edge {
 };
 
 /* At the same time, ends come before beginnings. */
-static int by_time(const void *left, const void *right)
-{
-    const struct edge *a = left, *b = right;
-
-    return COMPARE(a->time, b->time) ?: COMPARE(b->is_end, a->is_end);
-}
+COMPARISON(by_time, struct edge, COMPARE(a->time, b->time) ?: COMPARE(b->is_end, a->is_end));
 
 static void put_running(struct tracing *tracing)
 {

@@ -176,19 +176,9 @@ static void sort_files(struct joining *joining)
     joining->file_count = kept;
 }
 
-static int compare_strings(const void *left, const void *right)
-{
-    const struct joined_string *a = left, *b = right;
+COMPARISON(compare_strings, struct joined_string, compare_texts(&a->name, &b->name));
 
-    return compare_texts(&a->name, &b->name);
-}
-
-static int compare_numbers(const void *left, const void *right)
-{
-    const struct part_file *a = left, *b = right;
-
-    return COMPARE(a->own, b->own);
-}
+COMPARISON(compare_numbers, struct part_file, COMPARE(a->own, b->own));
 
 static void number_files(struct joining *joining, struct joined_part *part)
 {

@@ -84,15 +84,10 @@ struct root {
     struct parts_rank rank; /* of a kernel, if the order is that of one compilation */
 };
 
-static int compare_roots(const void *left, const void *right)
-{
-    const struct root *a = left, *b = right;
-
-    return COMPARE(a->class, b->class) ?:
-           COMPARE(a->rank.module, b->rank.module) ?:
-           COMPARE(a->rank.place, b->rank.place) ?:
-           text_compare(a->symbol->name, b->symbol->name);
-}
+COMPARISON(compare_roots, struct root,
+           COMPARE(a->class, b->class) ?: COMPARE(a->rank.module, b->rank.module)
+               ?: COMPARE(a->rank.place, b->rank.place)
+               ?: text_compare(a->symbol->name, b->symbol->name));
 
 static struct root make_root(const struct joining *joining, const struct joined_symbol *symbol)
 {

@@ -53,17 +53,10 @@ struct restoring {
     struct pqueue *ready;
 };
 
-static int compare_nodes(const void *left, const void *right)
-{
-    const struct node *a = left, *b = right;
-
-    return COMPARE(a->key.stage, b->key.stage) ?:
-           COMPARE(a->key.module, b->key.module) ?:
-           COMPARE(a->key.place, b->key.place) ?:
-           COMPARE(a->key.side, b->key.side) ?:
-           COMPARE(a->key.reach, b->key.reach) ?:
-           COMPARE(a, b);
-}
+COMPARISON(compare_nodes, struct node,
+           COMPARE(a->key.stage, b->key.stage) ?: COMPARE(a->key.module, b->key.module)
+               ?: COMPARE(a->key.place, b->key.place) ?: COMPARE(a->key.side, b->key.side)
+               ?: COMPARE(a->key.reach, b->key.reach) ?: COMPARE(a, b));
 
 static int leaves_name_before(const void *left, const void *right)
 {

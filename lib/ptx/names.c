@@ -106,12 +106,7 @@ static void name_section_labels(struct naming *naming)
     }
 }
 
-static int compare_file_numbers(const void *left, const void *right)
-{
-    const struct program_file_number *a = left, *b = right;
-
-    return COMPARE(a->own, b->own);
-}
+COMPARISON(compare_file_numbers, struct program_file_number, COMPARE(a->own, b->own));
 
 /* Maps one module's file numbers to the program's. If only one module has a file table, it keeps
  * its numbers (`known` is NULL). */

@@ -188,13 +188,9 @@ static size_t find_functions(struct choice *choice, size_t count, struct text pr
     return found;
 }
 
-static int compare_order(const void *left, const void *right)
-{
-    const struct ordered_function *a = left, *b = right;
-
-    return a->priority != b->priority ? COMPARE(b->priority, a->priority)
-                                      : COMPARE(b->sequence, a->sequence);
-}
+COMPARISON(compare_order, struct ordered_function,
+           a->priority != b->priority ? COMPARE(b->priority, a->priority)
+                                      : COMPARE(b->sequence, a->sequence));
 
 static void add_array(struct choice *choice, size_t count, struct text prefix, const char *name,
                       struct buffer *text)

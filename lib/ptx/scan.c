@@ -341,12 +341,7 @@ static void scan_dot(struct scan *scan, struct statement *statement, struct lexe
     statement->at_start = false;
 }
 
-static int compare_edits(const void *left, const void *right)
-{
-    const struct program_edit *a = left, *b = right;
-
-    return COMPARE(a->at, b->at);
-}
+COMPARISON(compare_edits, struct program_edit, COMPARE(a->at, b->at));
 
 static size_t run_end(struct text body, size_t at, uint8_t most)
 {

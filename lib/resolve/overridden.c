@@ -12,14 +12,9 @@
 
 #include "base/search.h"
 
-static int compare_ranges(const void *a, const void *b)
-{
-    const struct lost_range *x = a, *y = b;
-
-    return COMPARE(x->file, y->file) ?:
-           COMPARE(x->section, y->section) ?:
-           COMPARE(x->begin, y->begin);
-}
+COMPARISON(compare_ranges, struct lost_range,
+           COMPARE(a->file, b->file) ?: COMPARE(a->section, b->section)
+               ?: COMPARE(a->begin, b->begin));
 
 static void note_storage(struct merging *m, size_t file, uint32_t index)
 {

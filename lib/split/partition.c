@@ -52,12 +52,8 @@ struct weighed {
     uint32_t symbol;
 };
 
-static int compare_weighed(const void *left, const void *right)
-{
-    const struct weighed *a = left, *b = right;
-
-    return COMPARE(b->weight, a->weight) ?: COMPARE(a->symbol, b->symbol);
-}
+COMPARISON(compare_weighed, struct weighed,
+           COMPARE(b->weight, a->weight) ?: COMPARE(a->symbol, b->symbol));
 
 static bool is_lighter(struct load a, struct load b)
 {

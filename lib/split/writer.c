@@ -86,12 +86,7 @@ struct text writer_finish(struct writer *writer, struct chunk_origins *origins)
     return (struct text){data, size};
 }
 
-static int by_source_place(const void *left, const void *right)
-{
-    const struct piece *a = left, *b = right;
-
-    return COMPARE(a->from, b->from);
-}
+COMPARISON(by_source_place, struct piece, COMPARE(a->from, b->from));
 
 void writer_copy(struct writer *writer)
 {

@@ -66,19 +66,10 @@ struct scan {
     uint32_t spilled; /* words of the frame */
 };
 
-static int compare_targets(const void *left, const void *right)
-{
-    const struct target *a = left, *b = right;
+COMPARISON(compare_targets, struct target, COMPARE(a->at, b->at));
 
-    return COMPARE(a->at, b->at);
-}
-
-static int compare_intervals(const void *left, const void *right)
-{
-    const struct interval *a = left, *b = right;
-
-    return COMPARE(a->start, b->start) ?: COMPARE(a->reg, b->reg);
-}
+COMPARISON(compare_intervals, struct interval,
+           COMPARE(a->start, b->start) ?: COMPARE(a->reg, b->reg));
 
 static void add_jump(struct target *target, struct target jump)
 {
