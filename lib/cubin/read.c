@@ -10,7 +10,6 @@
 
 #include <inttypes.h>
 #include <libelf.h>
-#include <stdarg.h>
 #include <string.h>
 
 #include "base/context.h"

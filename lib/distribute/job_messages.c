@@ -2,7 +2,6 @@
  */
 #include "distribute/job_messages.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"

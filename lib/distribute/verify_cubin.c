@@ -3,7 +3,6 @@
 #include "distribute/verify_cubin.h"
 
 #include <elf.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"

@@ -29,11 +29,6 @@ static bool write_one(const char *directory, const char *stem, size_t index, con
     return output_write_file(path, bytes);
 }
 
-static void free_chunks(void *chunks)
-{
-    chunks_free(chunks);
-}
-
 bool save_temps_program(const char *directory, const struct program *program, size_t index,
                         struct arch arch)
 {
@@ -42,7 +37,7 @@ bool save_temps_program(const char *directory, const struct program *program, si
 
     if (!directory)
         return true;
-    CONTEXT_DEFER(free_chunks, &chunks);
+    CONTEXT_DEFER(chunks_cleanup, &chunks);
     return split_program(&chunks, program, &whole) &&
            write_one(directory, "linked", index, "ptx", text_bytes(chunks.list[0].text));
 }

@@ -67,11 +67,6 @@ static bool split_group(const struct link *link, size_t group, struct cut *cut,
     return split_program(chunks, &link->groups[group].program, &wanted);
 }
 
-static void chunks_cleanup(void *chunks)
-{
-    chunks_free(chunks);
-}
-
 static bool split_groups(const struct link *link, struct cut *cut, const struct table *edited)
 {
     struct chunks more = {0};

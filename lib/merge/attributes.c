@@ -6,8 +6,6 @@
 #include "merge/merge_steps.h"
 #include "merge/needs.h"
 
-#include <stdlib.h>
-
 #include "base/context.h"
 #include "base/search.h"
 #include "diag/diag.h"

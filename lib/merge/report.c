@@ -62,31 +62,23 @@ static void report_dead(const struct merging *m, struct merge_report *report)
     }
 }
 
-/* State for filling in places, with indices of the image and of the cubins. */
-struct filling {
-    const struct merging *m;
-    struct arena *arena;
-    struct merge_places *places;
-    const uint32_t
-        *kernel_of; /* by symbol: index in the report's kernels of a function with code */
-};
-
 static bool has_code(const struct merging *m, uint32_t symbol)
 {
     return m->symbols[symbol].type == STT_FUNC && m->symbols[symbol].alias == MERGE_NONE &&
            m->out->layout.text_of[symbol] != MERGE_NONE && m->is_live[symbol];
 }
 
-static void fill_sections(const struct filling *filling)
+/* `kernel_of`: by symbol, the index in report->kernels of a function with code. */
+static void fill_sections(const struct merging *m, struct merge_report *report,
+                          const uint32_t *kernel_of)
 {
-    const struct merging *m = filling->m;
     const struct image *image = m->image;
-    struct merge_places *places = filling->places;
+    struct merge_places *places = &report->places;
 
     places->type = image->type;
     places->file_size = image->file_size;
     places->section_count = image->section_count;
-    places->sections = arena_alloc(filling->arena, image->section_count, sizeof *places->sections);
+    places->sections = arena_alloc(&report->arena, image->section_count, sizeof *places->sections);
     for (size_t i = 0; i < image->section_count; i++)
         places->sections[i] = (struct merge_section){
             .name = image->sections[i].name,
@@ -103,18 +95,16 @@ static void fill_sections(const struct filling *filling)
         if (function == MERGE_NONE && section->target != MERGE_NONE)
             function = m->out->sections[section->target].function; /* relocations of its code */
         if (function != MERGE_NONE && has_code(m, function))
-            places->sections[m->out->sections[m->out->order[i]].index].kernel =
-                filling->kernel_of[function];
+            places->sections[m->out->sections[m->out->order[i]].index].kernel = kernel_of[function];
     }
 }
 
 /* Mercury's twins of data are listed too, although they share the bytes of the data in the file. */
-static void fill_pieces(const struct filling *filling)
+static void fill_pieces(const struct merging *m, struct merge_report *report)
 {
-    const struct merging *m = filling->m;
-    struct merge_places *places = filling->places;
+    struct merge_places *places = &report->places;
 
-    places->pieces = arena_alloc(filling->arena, m->section_base[m->count], sizeof *places->pieces);
+    places->pieces = arena_alloc(&report->arena, m->section_base[m->count], sizeof *places->pieces);
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_ANY);) {
         const struct merged_place *place = merging_place(m, at.file, at.index);
 
@@ -141,12 +131,11 @@ static uint32_t image_section_of(const struct merging *m, uint32_t symbol)
 }
 
 /* Includes internal variables, which the symbol table omits. */
-static void fill_names(const struct filling *filling)
+static void fill_names(const struct merging *m, struct merge_report *report)
 {
-    const struct merging *m = filling->m;
-    struct merge_places *places = filling->places;
+    struct merge_places *places = &report->places;
 
-    places->names = arena_alloc(filling->arena, m->symbol_count, sizeof *places->names);
+    places->names = arena_alloc(&report->arena, m->symbol_count, sizeof *places->names);
     for (uint32_t i = 0; i < m->symbol_count; i++) {
         const struct placed_symbol *placed = &m->out->placed[i];
         const struct merged_symbol *symbol = &m->symbols[i];
@@ -155,7 +144,7 @@ static void fill_names(const struct filling *filling)
         if (section == 0 && m->out->rows.of_symbol[i] == 0)
             continue;
         places->names[places->name_count++] = (struct merge_name){
-            .name = arena_text(filling->arena, placed->name.size ? placed->name : symbol->name),
+            .name = arena_text(&report->arena, placed->name.size ? placed->name : symbol->name),
             .value = placed->value,
             .size = symbol->size,
             .section = section,
@@ -167,21 +156,22 @@ static void fill_names(const struct filling *filling)
     }
 }
 
-static void add_call(const struct filling *filling, uint32_t from, uint32_t to, bool is_indirect,
-                     size_t *capacity)
+/* Adds a call, of functions by their symbols, if the callee has code. */
+static void add_call(const struct merging *m, struct merge_report *report, size_t *capacity,
+                     const uint32_t *kernel_of, struct merge_call call)
 {
-    struct merge_places *places = filling->places;
+    uint32_t to = merging_canonical(m, call.to);
 
-    to = merging_canonical(filling->m, to);
-    if (!has_code(filling->m, to))
+    if (!has_code(m, to))
         return;
-    ARENA_PUSH(filling->arena, places->calls, places->call_count, *capacity) =
-        (struct merge_call){filling->kernel_of[from], filling->kernel_of[to], is_indirect};
+    call.from = kernel_of[call.from];
+    call.to = kernel_of[to];
+    ARENA_PUSH(&report->arena, report->places.calls, report->places.call_count, *capacity) = call;
 }
 
-static void fill_calls(const struct filling *filling)
+static void fill_calls(const struct merging *m, struct merge_report *report,
+                       const uint32_t *kernel_of)
 {
-    const struct merging *m = filling->m;
     const struct call_graph *graph = &m->graph;
     size_t capacity = 0;
 
@@ -192,13 +182,15 @@ static void fill_calls(const struct filling *filling)
         if (section->class != CLASS_TEXT || from == MERGE_NONE || !has_code(m, from))
             continue;
         for (uint32_t k = graph->calls.first[from + 1]; k-- > graph->calls.first[from];)
-            add_call(filling, from, graph->calls.items[k], false, &capacity);
+            add_call(m, report, &capacity, kernel_of,
+                     (struct merge_call){from, graph->calls.items[k], false});
         for (uint32_t k = graph->called.first[from]; k < graph->called.first[from + 1]; k++) {
             uint32_t prototype = graph->called.items[k];
 
             for (uint32_t c = graph->candidates.first[prototype];
                  c < graph->candidates.first[prototype + 1]; c++)
-                add_call(filling, from, graph->candidates.items[c], true, &capacity);
+                add_call(m, report, &capacity, kernel_of,
+                         (struct merge_call){from, graph->candidates.items[c], true});
         }
     }
 }
@@ -220,9 +212,9 @@ static bool find_reason(const struct merging *m, uint32_t file, uint32_t input, 
     return true;
 }
 
-static void add_drop(const struct filling *filling, uint32_t file, uint32_t input)
+static void add_drop(const struct merging *m, struct merge_report *report, uint32_t file,
+                     uint32_t input)
 {
-    const struct merging *m = filling->m;
     const struct cubin_symbol *symbol = &m->cubins[file]->symbols[input];
     uint32_t merged = merging_symbol(m, file, input);
     enum merge_reason reason;
@@ -230,36 +222,22 @@ static void add_drop(const struct filling *filling, uint32_t file, uint32_t inpu
     if (symbol->type != STT_FUNC || symbol->section == SHN_UNDEF || merged == MERGE_NONE ||
         !find_reason(m, file, input, merged, &reason))
         return;
-    filling->places->drops[filling->places->drop_count++] =
-        (struct merge_drop){.name = arena_text(filling->arena, symbol->name),
+    report->places.drops[report->places.drop_count++] =
+        (struct merge_drop){.name = arena_text(&report->arena, symbol->name),
                             .file = file,
                             .input = input,
                             .is_kernel = (symbol->other & STO_CUDA_ENTRY) != 0,
                             .reason = reason,
-                            .kept = arena_text(filling->arena, m->symbols[merged].name)};
+                            .kept = arena_text(&report->arena, m->symbols[merged].name)};
 }
 
-static void fill_drops(const struct filling *filling)
+static void fill_drops(const struct merging *m, struct merge_report *report)
 {
-    const struct merging *m = filling->m;
-
-    filling->places->drops =
-        arena_alloc(filling->arena, m->symbol_base[m->count], sizeof *filling->places->drops);
+    report->places.drops =
+        arena_alloc(&report->arena, m->symbol_base[m->count], sizeof *report->places.drops);
     for (uint32_t file = 0; file < m->count; file++)
         for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++)
-            add_drop(filling, file, i);
-}
-
-static void fill_places(struct merge_report *report, const struct merging *m,
-                        const uint32_t *kernel_of)
-{
-    const struct filling filling = {m, &report->arena, &report->places, kernel_of};
-
-    fill_sections(&filling);
-    fill_pieces(&filling);
-    fill_names(&filling);
-    fill_calls(&filling);
-    fill_drops(&filling);
+            add_drop(m, report, file, i);
 }
 
 void report_fill(struct merge_report *report, struct merging *m)
@@ -275,8 +253,13 @@ void report_fill(struct merge_report *report, struct merging *m)
     }
     report_data(m, report, entry_of);
     report_dead(m, report);
-    if (m->request->wants_places)
-        fill_places(report, m, entry_of);
+    if (m->request->wants_places) {
+        fill_sections(m, report, entry_of);
+        fill_pieces(m, report);
+        fill_names(m, report);
+        fill_calls(m, report, entry_of);
+        fill_drops(m, report);
+    }
     if (m->request->callgraph != CALLGRAPH_NONE)
         graph_print(m, &report->callgraph);
 }

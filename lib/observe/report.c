@@ -3,7 +3,6 @@
  *
  * minilink-report(5) describes the object. Members, chunks, functions and rows are identified by
  * their index in the arrays here; unknown values are omitted. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "diag/demangle.h"

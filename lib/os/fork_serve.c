@@ -13,7 +13,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -65,10 +64,7 @@ static bool has_one_thread(void)
 static bool receive_message(struct fork_message *asked, int *descriptors, int count)
 {
     struct iovec part = {.iov_base = asked, .iov_len = sizeof *asked};
-    union {
-        struct cmsghdr header; /* for its alignment */
-        char bytes[CMSG_SPACE((1 + FORK_FILES) * sizeof(int))];
-    } control;
+    union fork_descriptors control;
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
                              .msg_control = control.bytes,

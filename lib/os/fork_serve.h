@@ -8,6 +8,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 /* The most files of a job. */
 #define FORK_FILES 3
@@ -23,6 +24,12 @@ enum fork_request {
 struct fork_message {
     uint32_t request; /* enum fork_request */
     uint32_t job;     /* its number among the jobs of this socket */
+};
+
+/* The descriptors that come with it: the pipe for the output, and the files. */
+union fork_descriptors {
+    struct cmsghdr header; /* for its alignment */
+    char bytes[CMSG_SPACE((1 + FORK_FILES) * sizeof(int))];
 };
 
 struct fork_answer {

@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -151,17 +150,11 @@ static void forget_another_process(void)
     all.owner = getpid();
 }
 
-/* Descriptors sent with a request: the pipe for the output, and the files. */
-union descriptors {
-    struct cmsghdr header; /* for its alignment */
-    char bytes[CMSG_SPACE((1 + FORK_FILES) * sizeof(int))];
-};
-
 /* Sends a request (fork_serve.h) with descriptors. False with errno. */
 static bool ask_server(int control, struct fork_message asked, const int *descriptors, size_t count)
 {
     struct iovec part = {.iov_base = &asked, .iov_len = sizeof asked};
-    union descriptors sent = {0};
+    union fork_descriptors sent = {0};
     struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
 
     if (count > 0) {

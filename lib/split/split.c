@@ -192,3 +192,8 @@ void chunks_free(struct chunks *chunks)
     arena_free(&chunks->arena);
     *chunks = (struct chunks){0};
 }
+
+void chunks_cleanup(void *chunks)
+{
+    chunks_free(chunks);
+}

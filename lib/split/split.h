@@ -160,3 +160,4 @@ struct text chunk_own_name(const struct chunks *chunks, struct text name);
 void chunks_free_texts(struct chunks *chunks);
 
 void chunks_free(struct chunks *chunks);
+void chunks_cleanup(void *chunks); /* the same for CONTEXT_DEFER */
