@@ -15,6 +15,7 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/word_list.h"
 #include "diag/diag.h"
 #include "diag/events.h"
 #include "os/cancellation.h"
@@ -97,18 +98,13 @@ static void fit_into_memory(struct assembly *assembly)
 static const char *const *words_with_own(struct assembly *assembly, const char *const *own)
 {
     const struct assemble_request *request = assembly->request;
-    struct arena *arena = &assembly->options.arena;
-    size_t own_count = string_list_count(own), count = string_list_count(request->options), n = 0;
-    const char **words = arena_alloc(arena, own_count + count + 2, sizeof *words);
+    struct word_list words = {.arena = &assembly->options.arena};
 
-    for (size_t i = 0; i < own_count; i++)
-        words[n++] = own[i];
+    word_list_add_all(&words, own);
     if (request->maxrregcount)
-        words[n++] = arena_printf(arena, "-maxrregcount=%u", request->maxrregcount);
-    for (size_t i = 0; i < count; i++)
-        words[n++] = request->options[i];
-    words[n] = NULL;
-    return words;
+        word_list_printf(&words, "-maxrregcount=%u", request->maxrregcount);
+    word_list_add_all(&words, request->options);
+    return word_list_end(&words);
 }
 
 /* Sets the options of chunk `index`; chunks of one program share them. */
@@ -216,7 +212,7 @@ static void tell_options(const struct assembly *assembly)
     CONTEXT_DEFER(arena_cleanup, &arena);
     for (size_t i = 0; i < assembly->chunks->count; i++) {
         const struct minilink_job job = chunk_job_of(&assembly->items[i]);
-        const char **options = ptxas_options(&arena, &job);
+        const char *const *options = ptxas_options(&arena, &job);
 
         if (i && assembly->outputs[i].options == assembly->outputs[i - 1].options)
             continue;

@@ -36,7 +36,7 @@ void ptxas_close(struct ptxas *ptxas);
 
 /* The options of ptxas for the job, without its files, in nvlink's order, which shows in the
  * cubin's notes. In `arena`; ends with NULL. */
-const char **ptxas_options(struct arena *arena, const struct minilink_job *job);
+const char *const *ptxas_options(struct arena *arena, const struct minilink_job *job);
 
 /* The command line of ptxas for the job, with one more option (NULL = none) and its files. In
  * `arena`; ends with NULL. */

@@ -46,7 +46,7 @@ static void free_ahead(struct ptxas_ahead *ahead)
 
 static const char *words_of_job(struct arena *arena, const struct minilink_job *job)
 {
-    const char **options = ptxas_options(arena, job);
+    const char *const *options = ptxas_options(arena, job);
     const char *words = "";
 
     for (size_t i = 0; options[i]; i++)

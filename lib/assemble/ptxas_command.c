@@ -1,45 +1,41 @@
 /* ptxas_command.c: the words of a ptxas command. */
 #include "assemble/ptxas.h"
 
-#include "base/memory.h"
+#include "base/word_list.h"
 
-const char **ptxas_options(struct arena *arena, const struct minilink_job *job)
+static void add_options(struct word_list *words, const struct minilink_job *job)
 {
-    size_t given = string_list_count(job->options), n = 0;
-    const char **words = arena_alloc(arena, given + 7, sizeof *words);
-
     if (job->mode != MINILINK_MODE_WHOLE)
-        words[n++] = "-c";
-    words[n++] = arena_printf(arena, "-arch=%s", job->arch);
-    words[n++] = "-m64";
+        word_list_add(words, "-c");
+    word_list_printf(words, "-arch=%s", job->arch);
+    word_list_add(words, "-m64");
     if (job->debug)
-        words[n++] = "-g";
+        word_list_add(words, "-g");
     if (job->line_info)
-        words[n++] = "-lineinfo";
+        word_list_add(words, "-lineinfo");
     if (job->maxrregcount)
-        words[n++] = arena_printf(arena, "-maxrregcount=%u", job->maxrregcount);
-    for (size_t i = 0; i < given; i++)
-        words[n++] = job->options[i];
-    words[n] = NULL;
-    return words;
+        word_list_printf(words, "-maxrregcount=%u", job->maxrregcount);
+    word_list_add_all(words, job->options);
+}
+
+const char *const *ptxas_options(struct arena *arena, const struct minilink_job *job)
+{
+    struct word_list words = {.arena = arena};
+
+    add_options(&words, job);
+    return word_list_end(&words);
 }
 
 const char *const *ptxas_command(struct arena *arena, const struct ptxas *ptxas,
                                  const struct minilink_job *job, const char *option,
                                  const char *input, const char *output)
 {
-    const char **options = ptxas_options(arena, job);
-    const char **argv = arena_alloc(arena, string_list_count(options) + 6, sizeof *argv);
-    size_t n = 0;
+    struct word_list words = {.arena = arena};
 
-    argv[n++] = ptxas->path;
-    for (size_t i = 0; options[i]; i++)
-        argv[n++] = options[i];
+    word_list_add(&words, ptxas->path);
+    add_options(&words, job);
     if (option)
-        argv[n++] = option;
-    argv[n++] = input;
-    argv[n++] = "-o";
-    argv[n++] = output;
-    argv[n] = NULL;
-    return argv;
+        word_list_add(&words, option);
+    word_list_add_all(&words, (const char *[]){input, "-o", output, NULL});
+    return word_list_end(&words);
 }

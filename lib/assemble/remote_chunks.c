@@ -8,6 +8,7 @@
 #include "assemble/chunk_cache.h"
 #include "assemble/workitem.h"
 #include "base/context.h"
+#include "base/word_list.h"
 #include "diag/diag.h"
 #include "diag/events.h"
 #include "distribute/job_messages.h"
@@ -35,46 +36,22 @@ static struct work_item *sent_item(const struct sending *sending, size_t index)
 #define OWN_MEMORY            ((uint64_t)32 << 20)
 #define OWN_MEMORY_PER_BYTE   8u
 
-/* A list of words in an arena, with room for a final NULL. */
-struct words {
-    const char **list;
-    size_t count, capacity;
-};
-
-static void add_word_to(struct arena *arena, struct words *words, const char *word)
-{
-    ARENA_PUSH(arena, words->list, words->count, words->capacity) = word;
-}
-
-static const char *const *end_sent_words(struct arena *arena, struct words *words)
-{
-    add_word_to(arena, words, NULL);
-    return words->list;
-}
-
 /* The options of ptxas for a job. */
 static const char *const *ptxas_words(struct sending *sending, const struct minilink_job *job)
 {
-    return (const char *const *)ptxas_options(&sending->batch.arena, job);
+    return ptxas_options(&sending->batch.arena, job);
 }
 
 /* The same for minilink, which hands them to an assembler. */
 static const char *const *minilink_words(struct sending *sending, const struct minilink_job *job)
 {
-    struct arena *arena = &sending->batch.arena;
-    struct words words = {0};
+    struct word_list words = {.arena = &sending->batch.arena};
 
     if (job->maxrregcount)
-        add_word_to(arena, &words, arena_printf(arena, "-maxrregcount=%u", job->maxrregcount));
+        word_list_printf(&words, "-maxrregcount=%u", job->maxrregcount);
     for (size_t i = 0; job->options && job->options[i]; i++)
-        add_word_to(arena, &words, arena_printf(arena, "-Xptxas=%s", job->options[i]));
-    return end_sent_words(arena, &words);
-}
-
-static void add_all_words(struct arena *arena, struct words *words, const char *const *list)
-{
-    for (; *list; list++)
-        add_word_to(arena, words, *list);
+        word_list_printf(&words, "-Xptxas=%s", job->options[i]);
+    return word_list_end(&words);
 }
 
 /* Whether all jobs have the same options, which are then the tool's. */
@@ -89,49 +66,46 @@ static bool are_alike(const struct sending *sending)
 
 /* Runs ptxas directly, so that sccache, and users who look at a list of processes, recognise it; a
  * distributor may or may not keep the messages of jobs separate. */
-static void use_ptxas(struct sending *sending, struct words *words)
+static void use_ptxas(struct sending *sending, struct word_list *words)
 {
     const struct assemble_request *request = sending->request;
     const char *tool = request->distribution->tool;
 
-    add_word_to(&sending->batch.arena, words, tool ? tool : request->assembler->ptxas.path);
+    word_list_add(words, tool ? tool : request->assembler->ptxas.path);
 }
 
 /* Adds the options of assemble/single_chunk.h. Any assembler other than ptxas is minilink's, or is
  * called through minilink. */
 static void use_minilink(struct sending *sending, const struct minilink_job *job,
-                         const char *version, struct words *words)
+                         const char *version, struct word_list *words)
 {
     const struct assemble_request *request = sending->request;
     const struct diag_state *state = diag_state_get();
-    struct arena *arena = &sending->batch.arena;
     const char *tool = request->distribution->tool;
     const char *name = request->wanted->name ? request->wanted->name : assembler_names()[0];
     const char *plugin = assembler_plugin_path(name);
-    struct words inputs = {0};
+    struct word_list inputs = {.arena = words->arena};
 
-    add_word_to(arena, words, tool ? tool : distribute_own_path(arena));
-    add_word_to(arena, words,
-                job->mode == MINILINK_MODE_WHOLE ? "--assemble-chunk=whole"
-                                                 : "--assemble-chunk=relocatable");
-    add_word_to(arena, words, arena_printf(arena, "--assembler=%s", name));
-    add_word_to(arena, words, arena_printf(arena, "--assembler-version=%s", version));
-    add_word_to(arena, words, arena_printf(arena, "-arch=%s", job->arch));
+    word_list_add(words, tool ? tool : distribute_own_path(words->arena));
+    word_list_add(words, job->mode == MINILINK_MODE_WHOLE ? "--assemble-chunk=whole"
+                                                          : "--assemble-chunk=relocatable");
+    word_list_printf(words, "--assembler=%s", name);
+    word_list_printf(words, "--assembler-version=%s", version);
+    word_list_printf(words, "-arch=%s", job->arch);
     if (request->assembler->ptxas.path)
-        add_word_to(arena, words,
-                    arena_printf(arena, "--ptxas=%s", request->assembler->ptxas.path));
+        word_list_printf(words, "--ptxas=%s", request->assembler->ptxas.path);
     if (job->debug)
-        add_word_to(arena, words, "-g");
+        word_list_add(words, "-g");
     if (job->line_info)
-        add_word_to(arena, words, "-lineinfo");
+        word_list_add(words, "-lineinfo");
     if (state->suppress_warnings)
-        add_word_to(arena, words, "-w");
+        word_list_add(words, "-w");
     if (state->warnings_are_errors)
-        add_word_to(arena, words, "-Werror");
+        word_list_add(words, "-Werror");
     sending->batch.tool.reports = true;
     if (plugin) {
-        add_word_to(arena, &inputs, plugin);
-        sending->batch.tool.inputs = end_sent_words(arena, &inputs);
+        word_list_add(&inputs, plugin);
+        sending->batch.tool.inputs = word_list_end(&inputs);
     }
 }
 
@@ -139,9 +113,8 @@ static void choose_tool(struct sending *sending, const char *version)
 {
     const struct assemble_request *request = sending->request;
     const struct minilink_job job = chunk_job_of(sent_item(sending, 0));
-    struct arena *arena = &sending->batch.arena;
     struct distribute_tool *tool = &sending->batch.tool;
-    struct words words = {0};
+    struct word_list words = {.arena = &sending->batch.arena};
     const char *const *(*options)(struct sending *, const struct minilink_job *);
     bool is_ptxas = request->assembler->ptxas.path != NULL;
 
@@ -156,14 +129,14 @@ static void choose_tool(struct sending *sending, const char *version)
         use_ptxas(sending, &words);
     options = tool->reports ? minilink_words : ptxas_words;
     if (are_alike(sending))
-        add_all_words(arena, &words, options(sending, &job));
+        word_list_add_all(&words, options(sending, &job));
     else
         for (size_t i = 0; i < sending->batch.count; i++) {
             const struct minilink_job one = chunk_job_of(sent_item(sending, i));
 
             sending->batch.jobs[i].words = options(sending, &one);
         }
-    tool->words = end_sent_words(arena, &words);
+    tool->words = word_list_end(&words);
 }
 
 /* Finds the names after `.entry`; in the batch's arena. */
@@ -326,13 +299,12 @@ enum link_code remote_chunks_run(const struct assemble_request *request,
 enum link_code remote_chunks_plan_nothing(const struct distribution *distribution)
 {
     struct sending sending = {.batch = {.distribution = distribution}};
-    struct arena *arena = &sending.batch.arena;
     struct distribute_tool *tool = &sending.batch.tool;
-    struct words words = {0};
+    struct word_list words = {.arena = &sending.batch.arena};
 
     CONTEXT_DEFER(end_sending, &sending);
-    add_word_to(arena, &words, distribute_own_path(arena));
-    tool->words = end_sent_words(arena, &words);
+    word_list_add(&words, distribute_own_path(words.arena));
+    tool->words = word_list_end(&words);
     tool->input_suffix = tool->output_suffix = "";
     return distribute_emit_plan(&sending.batch);
 }

@@ -76,7 +76,8 @@ void apply_option_operand(struct options *options, const char *name, bool is_lib
 
 void apply_option_word(struct options *options, struct word_list *list, const char *word)
 {
-    ARENA_PUSH(&options->arena, list->list, list->count, list->capacity) = word;
+    list->arena = &options->arena;
+    word_list_add(list, word);
 }
 
 /* Adds the pieces of a comma-separated list, even empty ones, as words of `list` or as libraries.

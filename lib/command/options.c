@@ -80,8 +80,8 @@ static const char *end_list(struct buffer *list)
 
 static const char *const *end_word_list(struct options *options, struct word_list *words)
 {
-    apply_option_word(options, words, NULL);
-    return words->list;
+    words->arena = &options->arena;
+    return word_list_end(words);
 }
 
 /* A report's suffix selects its format; a trace without a name goes beside the output. */

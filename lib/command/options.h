@@ -7,6 +7,7 @@
 #include "assemble/single_chunk.h"
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/word_list.h"
 #include "command/response_file.h"
 #include "diag/diag.h"
 #include "link/link.h"
@@ -35,12 +36,6 @@ enum host_script { HOST_SCRIPT_NONE, HOST_SCRIPT_ABSOLUTE, HOST_SCRIPT_AUGMENTIN
 
 /* --color-diagnostics */
 enum color_use { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
-
-/* Words collected from several options. */
-struct word_list {
-    const char **list;
-    size_t count, capacity;
-};
 
 struct option_row;
 

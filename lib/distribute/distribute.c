@@ -15,6 +15,7 @@
 
 #include "base/memory.h"
 #include "base/table.h"
+#include "base/word_list.h"
 #include "diag/diag.h"
 #include "distribute/files.h"
 #include "distribute/job_messages.h"
@@ -148,16 +149,12 @@ static void remove_batch_folder(void *folder)
 static const char *const *make_command(struct distribute_batch *batch, const char *program,
                                        const char *jobs)
 {
-    const char *const *arguments = batch->distribution->arguments;
-    size_t count = string_list_count(arguments);
-    const char **argv = arena_alloc(&batch->arena, count + 3, sizeof *argv);
+    struct word_list words = {.arena = &batch->arena};
 
-    argv[0] = program;
-    for (size_t i = 0; i < count; i++)
-        argv[i + 1] = arguments[i];
-    argv[count + 1] = jobs;
-    argv[count + 2] = NULL;
-    return argv;
+    word_list_add(&words, program);
+    word_list_add_all(&words, batch->distribution->arguments);
+    word_list_add(&words, jobs);
+    return word_list_end(&words);
 }
 
 /* Time limit of the distributor in seconds; it may run the jobs one after the other. 0 = no limit.

@@ -61,20 +61,6 @@ static bool is_whole(const struct link *link, const struct chunks *chunks,
            link->members.cubin_count == 0 && !state_is_sass(link) && !is_split;
 }
 
-/* The words, with one more at the end. */
-static const char *const *with_word(struct assembled *assembled, const char *const *words,
-                                    const char *last)
-{
-    size_t count = string_list_count(words);
-    const char **all = arena_alloc(&assembled->arena, count + 2, sizeof *all);
-
-    for (size_t i = 0; i < count; i++)
-        all[i] = words[i];
-    all[count] = last;
-    all[count + 1] = NULL;
-    return all;
-}
-
 /* The built-in assembler makes executables only if it is told to. */
 static bool wants_executable(const struct link *link, const struct chunks *chunks,
                              const struct assembled *assembled)
@@ -91,11 +77,15 @@ static const char *const *assembler_options(const struct link *link, const struc
     const struct link_request *request = link->request;
     bool is_ptxas = assembled->assembler.ptxas.path != NULL;
     const char *const *given = request->assembler_options;
+    struct word_list words = {.arena = &assembled->arena};
 
     if (chunks->count > 1 || link->entries.pattern_count)
         given = link->entries.others;
-    if (wants_executable(link, chunks, assembled))
-        given = with_word(assembled, given, "--executable");
+    if (wants_executable(link, chunks, assembled)) {
+        word_list_add_all(&words, given);
+        word_list_add(&words, "--executable");
+        given = word_list_end(&words);
+    }
     if (!is_ptxas)
         return given;
     return forward_to_ptxas(&assembled->arena, &link->agreement, &request->options, given,

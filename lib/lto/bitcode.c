@@ -10,6 +10,7 @@
 #include "base/context.h"
 #include "base/name_list.h"
 #include "base/text.h"
+#include "base/word_list.h"
 #include "diag/diag.h"
 #include "input/bitcode.h"
 #include "lto/bitcode_join.h"
@@ -156,38 +157,33 @@ static uint32_t count_bitcode_threads(const struct lto_request *link)
     return threads < PARTITION_MOST_PARTS ? threads : PARTITION_MOST_PARTS;
 }
 
-/* The options, with room for one more. */
-static const char **make_options(struct compilation *compilation)
+static struct word_list make_options(struct compilation *compilation)
 {
     const struct bitcode_request *request = compilation->request;
     const struct agreement *agreement = request->link->agreement;
-    struct arena *arena = &compilation->run.arena;
-    size_t words = string_list_count(request->words), count = 0;
-    const char **options = arena_zalloc(arena, words + request->named_count + 11, sizeof *options);
+    struct word_list options = {.arena = &compilation->run.arena};
     char arch[ARCH_NAME_SIZE];
 
-    options[count++] =
-        arena_printf(arena, "arch=%s", arch_name(request->link->members->arch, arch));
-    options[count++] = arena_printf(arena, "level=%" PRIu32, request->level);
+    word_list_printf(&options, "arch=%s", arch_name(request->link->members->arch, arch));
+    word_list_printf(&options, "level=%" PRIu32, request->level);
     if (request->is_linked)
-        options[count++] = "link";
+        word_list_add(&options, "link");
     if (request->link->emit_ltoir)
-        options[count++] = "bitcode";
+        word_list_add(&options, "bitcode");
     if (request->is_open)
-        options[count++] = "open";
+        word_list_add(&options, "open");
     if (agreement->debug || agreement->line_info)
-        options[count++] = agreement->debug ? "debug" : "lines";
+        word_list_add(&options, agreement->debug ? "debug" : "lines");
     if (wants_parts(request)) {
-        options[count++] = arena_printf(arena, "parts=%" PRIu32, request->link->jobs);
-        options[count++] =
-            arena_printf(arena, "threads=%" PRIu32, count_bitcode_threads(request->link));
+        word_list_printf(&options, "parts=%" PRIu32, request->link->jobs);
+        word_list_printf(&options, "threads=%" PRIu32, count_bitcode_threads(request->link));
     }
     if (request->passes)
-        options[count++] = arena_printf(arena, "passes=%s", request->passes);
-    for (size_t i = 0; i < words; i++)
-        options[count++] = arena_printf(arena, "llvm=%s", request->words[i]);
+        word_list_printf(&options, "passes=%s", request->passes);
+    for (size_t i = 0; request->words && request->words[i]; i++)
+        word_list_printf(&options, "llvm=%s", request->words[i]);
     for (size_t i = 0; i < request->named_count && request->is_linked; i++)
-        options[count++] = arena_printf(arena, "keep=%.*s", TEXT_ARG(request->named[i]));
+        word_list_printf(&options, "keep=%.*s", TEXT_ARG(request->named[i]));
     return options;
 }
 
@@ -208,7 +204,8 @@ static void make_module_batches(struct compilation *compilation)
 static void make_bitcode_jobs(struct compilation *compilation)
 {
     struct part_list *run = &compilation->run;
-    const char **options = make_options(compilation);
+    struct word_list words = make_options(compilation);
+    const char *const *options = word_list_end(&words);
 
     for (size_t i = 0; options[i]; i++)
         if (strncmp(options[i], "keep=", 5) != 0)
@@ -321,17 +318,17 @@ static bool read_program(struct program *program, struct text answer)
     return true;
 }
 
-/* Drops all options except those for code generation, and the one that says which passes remain.
- * Returns the number kept. */
-static size_t leave_code_options(const char **options)
+/* Drops all options except those for code generation, and the one that says which passes remain. */
+static void leave_code_options(struct word_list *options)
 {
+    const char **list = options->list;
     size_t kept = 0;
 
-    for (size_t i = 0; options[i]; i++)
-        if (strncmp(options[i], "arch=", 5) == 0 || strncmp(options[i], "level=", 6) == 0 ||
-            strncmp(options[i], "llvm=", 5) == 0 || strncmp(options[i], "passes=", 7) == 0)
-            options[kept++] = options[i];
-    return kept;
+    for (size_t i = 0; i < options->count; i++)
+        if (strncmp(list[i], "arch=", 5) == 0 || strncmp(list[i], "level=", 6) == 0 ||
+            strncmp(list[i], "llvm=", 5) == 0 || strncmp(list[i], "passes=", 7) == 0)
+            list[kept++] = list[i];
+    options->count = kept;
 }
 
 /* Makes the parts' jobs: each has the whole program, and says which part of it to compile. */
@@ -339,8 +336,7 @@ static void make_bitcode_part_jobs(struct compilation *compilation, const struct
 {
     struct part_list *run = &compilation->run;
     struct job_input *input = arena_zalloc(&run->arena, 1, sizeof *input);
-    const char **options = make_options(compilation);
-    size_t last = leave_code_options(options);
+    struct word_list options = make_options(compilation);
     struct cache_key common;
 
     *input = (struct job_input){
@@ -348,11 +344,12 @@ static void make_bitcode_part_jobs(struct compilation *compilation, const struct
     run->inputs = (struct job_inputs){input, 1, true};
     common = lto_cache_common(run->link, &run->inputs);
     part_make_all(run, program->parts);
-    options[last + 1] = NULL;
+    leave_code_options(&options);
     for (unsigned i = 0; i < program->parts; i++) {
-        options[last] = arena_printf(&run->arena, "part=%u/%u", i, program->parts);
+        word_list_printf(&options, "part=%u/%u", i, program->parts);
         run->list[i].cost = program->code.size / program->parts;
-        part_set_job(run, &run->list[i], options, &run->inputs, &common);
+        part_set_job(run, &run->list[i], word_list_end(&options), &run->inputs, &common);
+        options.count--;
     }
     compilation->firsts = arena_zalloc(&run->arena, program->parts + 1, sizeof(size_t));
     compilation->is_parted = run->is_repeated = true;

@@ -18,9 +18,6 @@
 #include "options/forward.h"
 #include "pool/pool.h"
 
-/* Most options that are added here to the agreed ones. */
-#define OWN_OPTIONS 16
-
 /* libnvvm's names of the lists. */
 static const char *const list_names[USED_LISTS] = {"ek", "ik", "ec", "ic", "eg", "ig"};
 
@@ -50,16 +47,15 @@ static void join_patterns(struct buffer *names, const struct used_set *set, enum
             buffer_printf(names, "%s%.*s", names->size ? "," : "", TEXT_ARG(set->patterns[i].text));
 }
 
-static void add_list(struct forwarded *options, enum used_list list, struct text names)
+static void add_list(struct word_list *options, enum used_list list, struct text names)
 {
     if (names.size)
-        forward_word(options, arena_printf(options->arena, "-Xnvvm=-host-ref-%s=%.*s",
-                                           list_names[list], TEXT_ARG(names)));
+        word_list_printf(options, "-Xnvvm=-host-ref-%s=%.*s", list_names[list], TEXT_ARG(names));
 }
 
 /* Measured: symbols that host code names stay, and stay visible. Others are dropped if nothing else
  * keeps them, and treated as constant if nothing writes them. */
-static void add_names(struct forwarded *options, const struct used_names *used, enum used_list list)
+static void add_names(struct word_list *options, const struct used_names *used, enum used_list list)
 {
     const struct used_set *set = list <= USED_INTERNAL_KERNELS ? &used->kernels : &used->variables;
     struct buffer names = {0};
@@ -78,7 +74,7 @@ static void add_names(struct forwarded *options, const struct used_names *used, 
  * constant, nor stores to variables that these read be dropped (both measured): so host code is
  * said to name every variable. No kernel writes constants; if host code's constants are not known,
  * all are kept, as in a single compilation. */
-static void add_share(struct forwarded *options, const struct used_names *used,
+static void add_share(struct word_list *options, const struct used_names *used,
                       const struct lto_share *share)
 {
     const struct text all = TEXT("*");
@@ -117,23 +113,23 @@ bool lto_options_name_kernels(const struct lto_request *request)
 }
 
 /* Measured on 13.4 and 13.5: the LTO-IR of a program depends on the target and on libnvvm alone. */
-static const char *const *ltoir_options(struct forwarded *options,
+static const char *const *ltoir_options(struct word_list *options,
                                         const struct lto_request *request)
 {
     const char *arch = arch_name(request->members->arch, (char[ARCH_NAME_SIZE]){0});
 
-    forward_word(options, arena_printf(options->arena, LTOIR_TARGET "%s", arch + strlen("sm_")));
-    forward_word(options, "-lto");
+    word_list_printf(options, LTOIR_TARGET "%s", arch + strlen("sm_"));
+    word_list_add(options, "-lto");
     forward_latest(options, request->options);
-    return options->words;
+    return word_list_end(options);
 }
 
 /* Measured: -O0 is handed to libnvvm as -opt=0, once; so is -g by 13.5, which -Xnvvm=-opt=0 beside
  * it makes "-nUmC008pa defined more than once". */
-static void add_nvvm(struct forwarded *options, const char *word)
+static void add_nvvm(struct word_list *options, const char *word)
 {
     if (strcmp(word, "-opt=0") == 0)
-        forward_word(options, "-O0");
+        word_list_add(options, "-O0");
     else
         forward_value(options, "-Xnvvm", word);
 }
@@ -147,33 +143,31 @@ const char *const *lto_options(struct arena *arena, const struct lto_request *re
 {
     const struct agreement *agreement = request->agreement;
     const char *const *nvvm = request->nvvm_options;
-    struct forwarded options;
+    struct word_list options = {.arena = arena};
     char arch[ARCH_NAME_SIZE];
-    size_t count = string_list_count(nvvm);
     bool has_host_info = !is_open && !request->used->is_ignored;
 
-    forward_begin(&options, arena, OWN_OPTIONS + FORWARD_MOST + count);
     if (request->emit_ltoir)
         return ltoir_options(&options, request);
     forward_value(&options, "-arch", arch_name(request->members->arch, arch));
-    forward_word(&options, "-lto");
-    forward_word(&options, "-ptx");
+    word_list_add(&options, "-lto");
+    word_list_add(&options, "-ptx");
     if (!share && !request->is_split && !pool_sequential_reason())
         forward_split(&options, agreement, most_threads(request));
     if (is_open || may_have_system(request->members))
-        forward_word(&options, "-Xnvvm=--device-c");
+        word_list_add(&options, "-Xnvvm=--device-c");
     if (is_open)
-        forward_word(&options, "-Xnvvm=--force-device-c");
+        word_list_add(&options, "-Xnvvm=--force-device-c");
     forward_agreed(&options, agreement, request->options);
     if (has_host_info)
-        forward_word(&options, "-Xnvvm=-has-global-host-info");
-    for (size_t i = 0; i < count; i++)
+        word_list_add(&options, "-Xnvvm=-has-global-host-info");
+    for (size_t i = 0; nvvm && nvvm[i]; i++)
         add_nvvm(&options, nvvm[i]);
-    if (count)
+    if (nvvm && *nvvm)
         forward_arithmetic(&options, agreement);
     if (share)
         add_share(&options, request->used, share);
     for (int list = 0; list < USED_LISTS && has_host_info && !share; list++)
         add_names(&options, request->used, (enum used_list)list);
-    return options.words;
+    return word_list_end(&options);
 }

@@ -4,43 +4,28 @@
  * them to libnvvm, and of ptxas; members carry cicc's (options/embedded.h). */
 #pragma once
 
+#include "base/word_list.h"
 #include "options/consensus.h"
 
-/* Words for another program. */
-struct forwarded {
-    struct arena *arena;
-    const char **words; /* ends with NULL; in `arena`, like all that is made here */
-    size_t count;
-};
-
-/* The most words that forward_split, forward_agreed and forward_arithmetic add. */
-#define FORWARD_MOST 9
-
-/* Begins an empty list with room for `most` words. */
-void forward_begin(struct forwarded *forwarded, struct arena *arena, size_t most);
-
-/* Appends `word`, which must live as long as the list. */
-void forward_word(struct forwarded *forwarded, const char *word);
-
 /* Appends "name=value"; nothing when the value is NULL or empty. */
-void forward_value(struct forwarded *forwarded, const char *name, const char *value);
+void forward_value(struct word_list *words, const char *name, const char *value);
 
 /* These three append options for libnvJitLink, each only if it changes a default. -split-compile:
  * the value of -split-compile-extended, which wins, or that of -split-compile; libnvvm may use up
  * to `most_threads`. */
-void forward_split(struct forwarded *forwarded, const struct agreement *agreement,
+void forward_split(struct word_list *words, const struct agreement *agreement,
                    int32_t most_threads);
 
 /* -nvvm-latest. */
-void forward_latest(struct forwarded *forwarded, const struct option_request *request);
+void forward_latest(struct word_list *words, const struct option_request *request);
 
 /* -g, -lineinfo, -maxrregcount, -Ofc and -nvvm-latest. */
-void forward_agreed(struct forwarded *forwarded, const struct agreement *agreement,
+void forward_agreed(struct word_list *words, const struct agreement *agreement,
                     const struct option_request *request);
 
 /* -ftz, -prec-div, -prec-sqrt and -fma, if the members that have them agree. Measured: nvlink
  * leaves the arithmetic to what the LTO-IR says, unless -Xnvvm changes anything. */
-void forward_arithmetic(struct forwarded *forwarded, const struct agreement *agreement);
+void forward_arithmetic(struct word_list *words, const struct agreement *agreement);
 
 /* The options of ptxas besides those that every assembler gets: -Ofc and, for a whole program
  * (several chunks are parallel enough), -split-compile, as nvlink gives them; then the words of

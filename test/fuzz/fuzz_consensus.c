@@ -49,12 +49,11 @@ static bool reach(struct agreement *agreement, const struct members *members,
     return agreed;
 }
 
-static struct forwarded forward(struct arena *arena, const struct agreement *agreement,
+static struct word_list forward(struct arena *arena, const struct agreement *agreement,
                                 const struct option_request *request)
 {
-    struct forwarded words;
+    struct word_list words = {.arena = arena};
 
-    forward_begin(&words, arena, FORWARD_MOST);
     forward_split(&words, agreement, 8);
     forward_agreed(&words, agreement, request);
     forward_arithmetic(&words, agreement);
@@ -65,15 +64,14 @@ static void check(const struct agreement *first, const struct agreement *second,
                   const struct option_request *request)
 {
     struct arena arena = {0};
-    struct forwarded words = forward(&arena, first, request);
-    struct forwarded again = forward(&arena, second, request);
+    struct word_list words = forward(&arena, first, request);
+    struct word_list again = forward(&arena, second, request);
 
-    if (words.count > FORWARD_MOST || words.count != again.count ||
-        first->split_compile != second->split_compile ||
+    if (words.count != again.count || first->split_compile != second->split_compile ||
         first->maxrregcount != second->maxrregcount)
         abort();
     for (size_t i = 0; i < words.count; i++)
-        if (words.words[i][0] != '-' || strcmp(words.words[i], again.words[i]) != 0)
+        if (words.list[i][0] != '-' || strcmp(words.list[i], again.list[i]) != 0)
             abort();
     arena_free(&arena);
 }

@@ -125,7 +125,7 @@ static void tell_of_input(struct nvJitLink *link, const struct minilink *made,
 static nvJitLinkResult assemble_ptx(struct nvJitLink *link, const struct settings *settings,
                                     const struct input *input)
 {
-    struct words words = {.arena = &link->arena};
+    struct word_list words = {.arena = &link->arena};
     struct minilink *made;
     nvJitLinkResult result;
     int code;
@@ -168,7 +168,7 @@ nvJitLinkResult input_add_nothing(struct nvJitLink *link)
 /* Reports a cubin that cannot be linked for the target, by a link with --dry-run. */
 static nvJitLinkResult check_cubin(struct nvJitLink *link, const struct input *input)
 {
-    struct words words = {.arena = &link->arena};
+    struct word_list words = {.arena = &link->arena};
     int code;
 
     settings_check_words(&link->settings, link->ptxas, &words);
@@ -286,7 +286,7 @@ static enum link_code list_linked_members(void *argument)
 static nvJitLinkResult add_library_to_link(struct nvJitLink *link, const struct input *input)
 {
     struct library library = {.arena = &link->arena, .archive = input};
-    const struct words none = {0};
+    const struct word_list none = {0};
     nvJitLinkResult result = NVJITLINK_SUCCESS;
     int code = link_begin(link, &link->trial, &none)
                    ?: handle_call(link->trial, list_linked_members, &library);

@@ -29,7 +29,7 @@ void link_take_infos(struct nvJitLink *link, const struct minilink *made, const 
     take_lines(&link->infos, minilink_info_log(made, NULL), but);
 }
 
-int link_begin(struct nvJitLink *link, struct minilink **made, const struct words *words)
+int link_begin(struct nvJitLink *link, struct minilink **made, const struct word_list *words)
 {
     int code = minilink_create(made, words->list, words->count);
 

@@ -66,7 +66,7 @@ nvJitLinkResult link_check_open(struct nvJitLink *link);
 
 /* Creates a minilink link with the words. If the result is not MINILINK_OK, the error log says why,
  * and *made is NULL. */
-int link_begin(struct nvJitLink *link, struct minilink **made, const struct words *words);
+int link_begin(struct nvJitLink *link, struct minilink **made, const struct word_list *words);
 
 /* Append minilink's logs to the link's, without the program's name at the beginning of each line.
  * Infos that contain `but` are left out (NULL = none are). */

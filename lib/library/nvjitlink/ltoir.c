@@ -33,7 +33,7 @@ static void take_infos(struct nvJitLink *link, const struct minilink *made)
 
 static int make(struct nvJitLink *link, struct minilink **made)
 {
-    struct words words = {.arena = &link->arena};
+    struct word_list words = {.arena = &link->arena};
     int code;
 
     settings_ltoir_words(&link->settings, link->library, link->ptxas, &words);

@@ -21,7 +21,7 @@
 static nvJitLinkResult begin_call(struct nvJitLink *link)
 {
     const struct settings *settings = &link->settings;
-    struct words words = {.arena = &link->arena}, open = words;
+    struct word_list words = {.arena = &link->arena}, open = words;
     size_t errors = link->errors.size;
     int code;
 
@@ -49,7 +49,7 @@ static nvJitLinkResult begin_call(struct nvJitLink *link)
  * fail, too, but the search for a toolkit comes first, which has paths on the stack. */
 static nvJitLinkResult check_stack(struct nvJitLink *link)
 {
-    const struct words none = {0};
+    const struct word_list none = {0};
     int code = link_begin(link, &link->trial, &none);
 
     minilink_destroy(&link->trial);

@@ -8,7 +8,6 @@
 #include "library/nvjitlink/options.h"
 
 #include <ctype.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,16 +45,6 @@ struct known {
 };
 
 #define NO_FLAG SIZE_MAX
-
-void words_add(struct words *words, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    ARENA_PUSH(words->arena, words->list, words->count, words->capacity) =
-        arena_vprintf(words->arena, format, arguments);
-    va_end(arguments);
-}
 
 static nvJitLinkResult unrecognized(struct buffer *errors, const char *word)
 {
@@ -117,8 +106,8 @@ static nvJitLinkResult read_registers(const struct reading *reading)
     const char *value = reading->value;
     bool is_number = strspn(value, "0123456789") == strlen(value) && strlen(value) < 9;
 
-    words_add(&reading->settings->assembly, "-%smaxrregcount=%s", is_number ? "" : "Xptxas=-",
-              value);
+    word_list_printf(&reading->settings->assembly, "-%smaxrregcount=%s",
+                     is_number ? "" : "Xptxas=-", value);
     return NVJITLINK_SUCCESS;
 }
 
@@ -130,8 +119,8 @@ static nvJitLinkResult read_split(const struct reading *reading)
     if (count < 0)
         return wrong_value(reading, "0 or more");
     reading->settings->is_split |= strstr(reading->known->name, "-extended") != NULL;
-    words_add(&reading->settings->program, "%s%ld", reading->known->name,
-              count > 999 ? 999 : count);
+    word_list_printf(&reading->settings->program, "%s%ld", reading->known->name,
+                     count > 999 ? 999 : count);
     return NVJITLINK_SUCCESS;
 }
 
@@ -141,7 +130,7 @@ static nvJitLinkResult read_fast_level(const struct reading *reading)
 
     for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
         if (strcmp(reading->value, levels[i]) == 0) {
-            words_add(&reading->settings->assembly, "%s", reading->word);
+            word_list_printf(&reading->settings->assembly, "%s", reading->word);
             return NVJITLINK_SUCCESS;
         }
     }
@@ -180,15 +169,15 @@ static nvJitLinkResult read_extended_memory(const struct reading *reading)
 {
     if (strcmp(reading->value, "true") != 0 && strcmp(reading->value, "false") != 0)
         return wrong_value(reading, "true or false");
-    words_add(&reading->settings->assembly, "-Xptxas=%s", reading->word);
-    words_add(&reading->settings->program, "%s", reading->word);
+    word_list_printf(&reading->settings->assembly, "-Xptxas=%s", reading->word);
+    word_list_printf(&reading->settings->program, "%s", reading->word);
     return NVJITLINK_SUCCESS;
 }
 
 /* Measured: nvlink has the option by this name. */
 static nvJitLinkResult drop_reservation(const struct reading *reading)
 {
-    words_add(&reading->settings->program, "--disable-smem-reservation=true");
+    word_list_add(&reading->settings->program, "--disable-smem-reservation=true");
     return NVJITLINK_SUCCESS;
 }
 
@@ -263,8 +252,9 @@ static nvJitLinkResult read_option(const struct reading *reading)
     if (reading->known->flag != NO_FLAG)
         *(bool *)((char *)reading->settings + reading->known->flag) = true;
     if (reading->known->prefix)
-        words_add((struct words *)(void *)((char *)reading->settings + reading->known->words),
-                  "%s%s", reading->known->prefix, reading->word);
+        word_list_printf(
+            (struct word_list *)(void *)((char *)reading->settings + reading->known->words), "%s%s",
+            reading->known->prefix, reading->word);
     return reading->known->read ? reading->known->read(reading) : NVJITLINK_SUCCESS;
 }
 
@@ -369,49 +359,49 @@ nvJitLinkResult settings_read(struct settings *settings, struct arena *arena,
     return code;
 }
 
-static void add_all(struct words *words, const struct words *more)
+static void add_all(struct word_list *words, const struct word_list *more)
 {
     for (size_t i = 0; i < more->count; i++)
-        words_add(words, "%s", more->list[i]);
+        word_list_add(words, more->list[i]);
 }
 
 /* A virtual architecture's PTX is that of the real one. What code fits depends on the ptxas, too.
  */
-static void add_target(struct words *words, const struct settings *settings, const char *ptxas)
+static void add_target(struct word_list *words, const struct settings *settings, const char *ptxas)
 {
     char suffix[2] = {settings->suffix, '\0'};
 
-    words_add(words, "-arch=sm_%u%s", settings->sm, suffix);
+    word_list_printf(words, "-arch=sm_%u%s", settings->sm, suffix);
     if (ptxas)
-        words_add(words, "--ptxas=%s", ptxas);
+        word_list_printf(words, "--ptxas=%s", ptxas);
 }
 
 /* NVIDIA's library contains its assembler; here it is ptxas, unless MINILINK_ASSEMBLER, which
  * minilink reads, names another one. Infos are for -verbose, and for options that make the
  * assembler print something, since its output becomes infos. */
-static void add_common(struct words *words, const struct settings *settings, const char *ptxas)
+static void add_common(struct word_list *words, const struct settings *settings, const char *ptxas)
 {
     const char *chosen = getenv("MINILINK_ASSEMBLER");
 
     add_target(words, settings, ptxas);
     /* Measured on 13.0 and 13.5: it assembles PTX without them, whatever they are. */
-    words_add(words, "--ignore-stored-options");
+    word_list_add(words, "--ignore-stored-options");
     if (!chosen || !*chosen)
-        words_add(words, "--assembler=ptxas");
+        word_list_add(words, "--assembler=ptxas");
     if (settings->is_debug)
-        words_add(words, "-g");
+        word_list_add(words, "-g");
     if (settings->level == 0)
-        words_add(words, "-Xptxas=-O0");
+        word_list_add(words, "-Xptxas=-O0");
     if (settings->has_lines)
-        words_add(words, "-Xptxas=-lineinfo");
+        word_list_add(words, "-Xptxas=-lineinfo");
     if (settings->is_fast && (!chosen || !*chosen)) /* only ptxas has it; -c goes before it */
-        words_add(words, "-Xptxas=--fast-compile");
+        word_list_add(words, "-Xptxas=--fast-compile");
     if (settings->has_no_cache)
-        words_add(words, "--no-cache");
+        word_list_add(words, "--no-cache");
     if (settings->is_verbose)
-        words_add(words, "-Xptxas=-v");
+        word_list_add(words, "-Xptxas=-v");
     else if (!settings->has_ptxas_options)
-        words_add(words, "-disable-infos");
+        word_list_add(words, "-disable-infos");
     add_all(words, &settings->assembly);
 }
 
@@ -419,37 +409,38 @@ static void add_common(struct words *words, const struct settings *settings, con
  * without a list stays. minilink's belong together, as nvlink's do: if one list is given, the other
  * is empty. Only under -lto are variables removed, by libnvvm, which is then told that host code
  * names one that no program can have (all measured: the PTX of both is the same). */
-static void add_used_name(struct words *words, const struct settings *settings)
+static void add_used_name(struct word_list *words, const struct settings *settings)
 {
     if (!settings->names_kernels && !settings->names_variables)
-        words_add(words, "-ignore-host-info");
+        word_list_add(words, "-ignore-host-info");
     if (settings->names_variables)
         return;
     if (settings->names_kernels && !settings->drops_variables)
-        words_add(words, "-Xnvvm=-host-ref-eg=*");
+        word_list_add(words, "-Xnvvm=-host-ref-eg=*");
     else if (!settings->names_kernels && settings->drops_variables && settings->is_lto)
-        words_add(words, "-Xnvvm=-host-ref-eg=-");
+        word_list_add(words, "-Xnvvm=-host-ref-eg=-");
 }
 
-static void add_lto(struct words *words, const struct settings *settings, const char *library)
+static void add_lto(struct word_list *words, const struct settings *settings, const char *library)
 {
-    words_add(words, "-lto");
+    word_list_add(words, "-lto");
     /* The library is found here, or not at all: minilink's own search would find this library. */
     if (library)
-        words_add(words, "--nvjitlink=%s", library);
+        word_list_printf(words, "--nvjitlink=%s", library);
     else
-        words_add(words, "--lto-source=ptx");
+        word_list_add(words, "--lto-source=ptx");
     if (settings->is_latest)
-        words_add(words, "-nvvm-latest");
+        word_list_add(words, "-nvvm-latest");
     if (settings->level == 0)
-        words_add(words, "-Xnvvm=-opt=0");
+        word_list_add(words, "-Xnvvm=-opt=0");
     if (settings->has_lines)
-        words_add(words, "-Xnvvm=-generate-line-info");
+        word_list_add(words, "-Xnvvm=-generate-line-info");
 }
 
 /* Adds a word of `program`. Without -lto, words for libnvvm and for splitting are dropped. For PTX,
  * -split-compile-extended becomes -split-compile. */
-static void add_option_word(struct words *words, const struct settings *settings, const char *word)
+static void add_option_word(struct word_list *words, const struct settings *settings,
+                            const char *word)
 {
     static const char nvvm[] = "-Xnvvm=", split[] = "-split-compile", extended[] = "-extended";
     bool is_split = strncmp(word, split, strlen(split)) == 0;
@@ -458,58 +449,60 @@ static void add_option_word(struct words *words, const struct settings *settings
     if (!settings->is_lto && (is_split || strncmp(word, nvvm, strlen(nvvm)) == 0))
         return;
     if (settings->is_ptx && is_split && strncmp(rest, extended, strlen(extended)) == 0)
-        words_add(words, "%s%s", split, rest + strlen(extended));
+        word_list_printf(words, "%s%s", split, rest + strlen(extended));
     else
-        words_add(words, "%s", word);
+        word_list_add(words, word);
 }
 
 void settings_program_words(const struct settings *settings, const char *library, const char *ptxas,
-                            bool is_open, struct words *words)
+                            bool is_open, struct word_list *words)
 {
     add_common(words, settings, ptxas);
     if (settings->is_lto)
         add_lto(words, settings, library);
     if (settings->is_ptx)
-        words_add(words, "-emit-ptx");
+        word_list_add(words, "-emit-ptx");
     if (settings->is_ptx ? is_open : settings->is_relocatable)
-        words_add(words, "-r");
+        word_list_add(words, "-r");
     if (settings->is_verbose)
-        words_add(words, "-v");
+        word_list_add(words, "-v");
     if (toolkit_does(toolkits_find(settings->version), TOOLKIT_WRITES_ABI_7) &&
         !targets_have(settings->sm, TARGET_HAS_MERCURY))
-        words_add(words, "--output-abi=7");
+        word_list_add(words, "--output-abi=7");
     add_used_name(words, settings);
     for (size_t i = 0; i < settings->program.count; i++)
         add_option_word(words, settings, settings->program.list[i]);
 }
 
-void settings_input_words(const struct settings *settings, const char *ptxas, struct words *words)
+void settings_input_words(const struct settings *settings, const char *ptxas,
+                          struct word_list *words)
 {
     add_common(words, settings, ptxas);
-    words_add(words, "-r");
+    word_list_add(words, "-r");
 }
 
 /* What host code uses does not count, and -v tells the size. */
 void settings_ltoir_words(const struct settings *settings, const char *library, const char *ptxas,
-                          struct words *words)
+                          struct word_list *words)
 {
     add_target(words, settings, ptxas);
-    words_add(words, "--emit-ltoir");
-    words_add(words, "--nvjitlink=%s", library);
+    word_list_add(words, "--emit-ltoir");
+    word_list_printf(words, "--nvjitlink=%s", library);
     if (settings->is_latest)
-        words_add(words, "-nvvm-latest");
+        word_list_add(words, "-nvvm-latest");
     if (settings->has_no_cache)
-        words_add(words, "--no-cache");
-    words_add(words, "-ignore-host-info");
-    words_add(words, "-v");
-    words_add(words, "-disable-infos");
+        word_list_add(words, "--no-cache");
+    word_list_add(words, "-ignore-host-info");
+    word_list_add(words, "-v");
+    word_list_add(words, "-disable-infos");
 }
 
-void settings_check_words(const struct settings *settings, const char *ptxas, struct words *words)
+void settings_check_words(const struct settings *settings, const char *ptxas,
+                          struct word_list *words)
 {
     add_target(words, settings, ptxas);
-    words_add(words, "-r");
-    words_add(words, "--dry-run");
-    words_add(words, "-w");
-    words_add(words, "-disable-infos");
+    word_list_add(words, "-r");
+    word_list_add(words, "--dry-run");
+    word_list_add(words, "-w");
+    word_list_add(words, "-disable-infos");
 }

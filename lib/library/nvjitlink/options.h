@@ -6,16 +6,8 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/word_list.h"
 #include "library/nvjitlink/interface.h"
-
-/* Words of minilink, in `arena`. */
-struct words {
-    struct arena *arena;
-    const char **list;
-    size_t count, capacity;
-};
-
-void words_add(struct words *words, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* sm_NN, compute_NN, lto_NN. */
 enum target_kind { TARGET_REAL, TARGET_PTX, TARGET_LTOIR };
@@ -37,14 +29,14 @@ struct settings {
     bool is_debug;
     bool has_lines;
     bool has_no_cache;
-    bool is_split;          /* -split-compile-extended */
-    bool drops_variables;   /* -optimize-unused-variables */
-    int level;              /* of optimisation; -1 = not set */
-    bool names_kernels;     /* -kernels-used */
-    bool names_variables;   /* -variables-used */
-    bool has_ptxas_options; /* which may make ptxas print something */
-    struct words assembly;  /* of the program and of each input that is PTX */
-    struct words program;   /* of the program alone */
+    bool is_split;             /* -split-compile-extended */
+    bool drops_variables;      /* -optimize-unused-variables */
+    int level;                 /* of optimisation; -1 = not set */
+    bool names_kernels;        /* -kernels-used */
+    bool names_variables;      /* -variables-used */
+    bool has_ptxas_options;    /* which may make ptxas print something */
+    struct word_list assembly; /* of the program and of each input that is PTX */
+    struct word_list program;  /* of the program alone */
 };
 
 /* Reads `count` options into settings of zeros, with copies in `arena`. Not NVJITLINK_SUCCESS:
@@ -57,14 +49,16 @@ nvJitLinkResult settings_read(struct settings *settings, struct arena *arena,
  * `ptxas` the assembler that minilink would not find by itself, or NULL. `is_open`: for a link of
  * PTX that permits undefined symbols. */
 void settings_program_words(const struct settings *settings, const char *library, const char *ptxas,
-                            bool is_open, struct words *words);
+                            bool is_open, struct word_list *words);
 
 /* The same to make a relocatable cubin of one input. */
-void settings_input_words(const struct settings *settings, const char *ptxas, struct words *words);
+void settings_input_words(const struct settings *settings, const char *ptxas,
+                          struct word_list *words);
 
 /* The same for a link whose output is the LTO-IR. */
 void settings_ltoir_words(const struct settings *settings, const char *library, const char *ptxas,
-                          struct words *words);
+                          struct word_list *words);
 
 /* The same to check one cubin, without linking anything. */
-void settings_check_words(const struct settings *settings, const char *ptxas, struct words *words);
+void settings_check_words(const struct settings *settings, const char *ptxas,
+                          struct word_list *words);

@@ -9,7 +9,7 @@
 static void say(struct buffer *said, const char *options, unsigned version, bool is_open)
 {
     OWNED(arena) arena = {0};
-    struct words words = {&arena, NULL, 0, 0};
+    struct word_list words = {&arena, NULL, 0, 0};
     struct settings settings = {.version = version};
     OWNED(buffer) errors = {0};
     const char *list[MOST];
@@ -125,7 +125,7 @@ TEST(the_environment_chooses_the_assembler)
 TEST(inputs_have_fewer_words)
 {
     OWNED(arena) arena = {0};
-    struct words input = {&arena, NULL, 0, 0}, check = input, ltoir = input;
+    struct word_list input = {&arena, NULL, 0, 0}, check = input, ltoir = input;
     struct settings settings = {.version = 129};
     struct buffer errors = {0};
     static const char *const options[] = {"-arch=sm_90", "-lto", "-maxrregcount=32", "-ftz=1"};

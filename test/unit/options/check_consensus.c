@@ -266,17 +266,15 @@ static const struct link_case cases[] = {
 static const char *forwarded(const struct option_request *request, bool with_arithmetic)
 {
     static struct buffer joined;
-    struct forwarded words;
+    struct word_list words = {.arena = &arena};
 
     joined.size = 0;
-    forward_begin(&words, &arena, FORWARD_MOST);
     forward_split(&words, &agreement, 99);
     forward_agreed(&words, &agreement, request);
     if (with_arithmetic)
         forward_arithmetic(&words, &agreement);
-    ck_assert_uint_le(words.count, FORWARD_MOST);
     for (size_t i = 0; i < words.count; i++)
-        buffer_printf(&joined, "%s%s", i ? " " : "", words.words[i]);
+        buffer_printf(&joined, "%s%s", i ? " " : "", words.list[i]);
     buffer_char(&joined, '\0');
     return joined.data;
 }
@@ -326,12 +324,12 @@ TEST(threads_of_libnvvm_are_bounded_and_never_one)
                                         .split_compile_extended = 1};
         const struct agreement outer = {.split_compile = 1,
                                         .split_compile_extended = rows[i].split};
-        struct forwarded words;
 
         for (int extended = 0; extended < 2; extended++) {
-            forward_begin(&words, &arena, FORWARD_MOST);
+            struct word_list words = {.arena = &arena};
+
             forward_split(&words, extended ? &outer : &inner, rows[i].most);
-            ck_assert_pstr_eq(words.words[0], rows[i].given);
+            ck_assert_pstr_eq(word_list_end(&words)[0], rows[i].given);
         }
     }
     arena_free(&arena);
