@@ -159,7 +159,8 @@ void image_finish_section_names(struct image *image, uint32_t index, struct imag
 {
     image_string(names, (struct text){0});
     for (size_t i = 0; i < image->section_count; i++)
-        image->sections[i].name_offset = image_string(names, image->sections[i].name);
+        if (image->sections[i].name_offset == 0)
+            image->sections[i].name_offset = image_string(names, image->sections[i].name);
     image->sections[index].size = names->bytes.size;
     image->sections[index].data =
         arena_copy(&image->arena, names->bytes.data, names->bytes.size, 1);

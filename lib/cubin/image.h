@@ -118,7 +118,8 @@ void image_set_symbols(struct image *image, uint32_t symtab, const struct image_
 /* Fills .shstrtab (section `index`) with the names of all sections. */
 void image_set_section_names(struct image *image, uint32_t index);
 
-/* The same if `names` has some of them, and others, already. */
+/* The same if `names` has some of them, and others, already; sections may have their name_offset,
+ * too. */
 void image_finish_section_names(struct image *image, uint32_t index, struct image_strings *names);
 
 /* `value` rounded up to a multiple of `alignment`; `value` itself if that is 0. */

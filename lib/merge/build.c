@@ -96,6 +96,7 @@ static void add_to_image(struct merging *m, const struct merged_section *section
 
     image_add_section(m->image, &(struct image_section){
                                     .name = section->name,
+                                    .name_offset = section->header_name,
                                     .type = section->type,
                                     .flags = image_flags_of(m, section, info),
                                     .alignment = section->alignment,

@@ -19,12 +19,16 @@ enum { IN_STRTAB = 1, IN_SHSTRTAB = 2, IN_BOTH = IN_STRTAB | IN_SHSTRTAB };
 static void add_name(struct creation *creation, struct text name, uint32_t section, unsigned tables)
 {
     struct placing *out = creation->m->out;
+    uint32_t offset;
 
     if (tables & IN_STRTAB)
         ARENA_PUSH(&creation->m->arena, out->names, out->name_count, creation->capacity) =
             (struct created_name){name, section};
-    if (tables & IN_SHSTRTAB)
-        image_string(&out->section_strings, name);
+    if (!(tables & IN_SHSTRTAB))
+        return;
+    offset = image_string(&out->section_strings, name);
+    if (section != MERGE_NONE)
+        out->sections[section].header_name = offset;
 }
 
 static void note_created(struct creation *creation, uint32_t section)

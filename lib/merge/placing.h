@@ -44,6 +44,7 @@ struct merged_section {
     uint32_t index;       /* in the image; 0 = not placed yet */
     uint32_t row;         /* of its section symbol; 0 = none */
     uint32_t name_offset; /* in .strtab */
+    uint32_t header_name; /* in .shstrtab; 0 = not yet there */
     uint8_t info_high;    /* .text: bits 24-31 of sh_info, kept from the input */
 };
 
