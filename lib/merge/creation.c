@@ -230,6 +230,7 @@ void creation_order(struct merging *m)
     };
     size_t local = 0;
 
+    table_reserve(&m->out->section_strings.offsets, m->out->section_count);
     m->out->created = arena_alloc(&m->arena, m->out->section_count, sizeof *m->out->created);
     for (uint32_t i = 0; i < m->out->section_count; i++)
         if (m->out->sections[i].class == CLASS_FUNCTION_INFO)
