@@ -110,9 +110,11 @@ static void add_compat_record(struct compat *compat, const struct info_record *r
 
 void compat_add(struct compat *compat, struct bytes section, bool has_code)
 {
-    struct compat own = {.is_mercury = compat->is_mercury};
+    struct compat own; /* not cleared: few of the records are there */
     struct info_record record;
 
+    own.is_mercury = compat->is_mercury;
+    own.count = 0;
     /* What one cubin says twice is one record. */
     for (struct bytes rest = section; info_next(&rest, &record);) {
         struct compat_record *known = find_compat_record(&own, record.attribute);
