@@ -102,11 +102,8 @@ static size_t string_end(const struct lexer *lexer, size_t at)
  * checks them. */
 static size_t number_end(const struct lexer *lexer, size_t at)
 {
-    uint8_t second = byte_at(lexer, at + 1);
     uint8_t next;
 
-    if (byte_at(lexer, at) == '0' && second && strchr("xXbBfFdD", second))
-        return word_end(lexer, at);
     while (text_is_digit((char)byte_at(lexer, at)))
         at++;
     next = byte_at(lexer, at + 1);
