@@ -4,6 +4,7 @@
 #define PTX                                                                                        \
     ".version 8.0\n.target sm_90\n.address_size 64\n"                                              \
     ".file 7 \"src/a.cu\", 300, 128\n.file 2 \"b.h\"\n.file 3 \"/c.h\"\n"                          \
+    ".file 8 \"d.h\"\n.file 9 \"e.h\"\n"                                                           \
     ".visible .func none() { ret; }\n"                                                             \
     ".visible .entry k() {\n.reg .b32 %r<3>;\n"                                                    \
     ".loc 7 10 5\nmov.u32 %r1, 1;\n"                                                               \
@@ -13,7 +14,7 @@
     ".loc 7 900 1\nadd.u32 %r2, %r2, 1;\n"                                                         \
     ".loc 99 1 1\nadd.u32 %r2, %r2, 1;\n" /* a file that nobody declared */                        \
     ".loc 7 898 1\nret;\n}\n"                                                                      \
-    ".visible .entry l() {\n.loc 3 5 1\nret;\n}\n"
+    ".visible .entry l() {\n.loc 3 5 1\nbar.sync 0;\n.loc 8 6 1\nret;\n}\n"
 
 struct reader {
     const uint8_t *at;
@@ -158,8 +159,8 @@ TEST(each_function_has_a_unit_with_its_own_files)
                                "file a.cu in 1, 300 128\nfile b.h in 0, 0 0\n"
                                "0 1:10\n0x30 2:3\n0x40 1:900\n0x60 1:898\nend 0x70\n"
                                "directory /\n"
-                               "file c.h in 1, 0 0\n"
-                               "0 1:5\nend 0x10\n");
+                               "file c.h in 1, 0 0\nfile d.h in 0, 0 0\n"
+                               "0 1:5\n0x10 2:6\nend 0x20\n");
 }
 
 TEST(a_relocation_ties_each_unit_to_its_function)
