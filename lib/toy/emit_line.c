@@ -103,11 +103,7 @@ static void read_file(struct line_file *file, const struct ptx_item *item)
     file->directory = (struct text){path.data, head ? head : 1};
 }
 
-static int by_number(const void *left, const void *right)
-{
-    const struct line_file *a = left, *b = right;
-    return COMPARE(a->number, b->number);
-}
+COMPARISON(by_number, struct line_file, COMPARE(a->number, b->number));
 
 static void begin_table(struct line_table *table, struct unit *unit)
 {
