@@ -8,7 +8,7 @@
 static enum link_code allocate(void *argument)
 {
     (void)argument;
-    free(memory_alloc(SIZE_MAX / 2 + 2, 2)); /* wrapped, 2 */
+    free(memory_alloc(SIZE_MAX / 2 + 2, 2)); /* 2, if it wraps */
     return LINK_OK;
 }
 
