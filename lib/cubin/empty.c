@@ -64,15 +64,14 @@ static void put_empty_symbols(struct cubin *cubin)
     cubin->sections[EMPTY_SYMTAB].link = EMPTY_STRINGS;
 }
 
-void empty_cubin(struct cubin *cubin, struct arch arch, unsigned virtual_sm,
-                 const struct toolkit_facts *toolkit)
+void empty_cubin(struct cubin *cubin, struct arch arch, const struct toolkit_facts *toolkit)
 {
     bool has_compat = targets_have(arch.sm, TARGET_HAS_COMPAT);
     bool has_twin = targets_have(arch.sm, TARGET_HAS_MERCURY);
     struct buffer note = {0};
 
     CONTEXT_DEFER(buffer_cleanup, &note);
-    tool_note_put_target(&note, virtual_sm, toolkit->version);
+    tool_note_put_target(&note, arch.sm, toolkit->version);
     cubin->name = "lto.cubin";
     cubin->type = ET_REL;
     cubin->flags = format_target_flags(arch.sm) | (uint32_t)EMPTY_CUINFO << CUBIN_FLAGS_NOTE_SHIFT;

@@ -5,9 +5,7 @@
 #include "cubin/cubin.h"
 #include "facts/toolkits.h"
 
-/* Fills *cubin with the contents of a relocatable cubin for `arch` without functions: the notes, as
- * the toolkit's nvlink writes them. A link of inputs without device
- * code merges this cubin; nvlink also writes one, and build systems rely on the file. Freed with
- * cubin_free. */
-void empty_cubin(struct cubin *cubin, struct arch arch, unsigned virtual_sm,
-                 const struct toolkit_facts *toolkit);
+/* Fills *cubin with a relocatable cubin for `arch` that has only the notes which the toolkit's
+ * nvlink writes. A link of inputs without device code merges it; nvlink also writes a file then, on
+ * which build systems rely. Freed with cubin_free(). */
+void empty_cubin(struct cubin *cubin, struct arch arch, const struct toolkit_facts *toolkit);

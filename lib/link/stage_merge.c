@@ -197,7 +197,7 @@ static bool merge_all(const struct link *link, const struct cut *cut,
     count = member_cubins_order(cubins, link, merged->joined, merged->joined_count);
     if (count == 0) {
         cubins[count++] = &merged->joined[merged->joined_count++];
-        empty_cubin(merged->joined, link->members.arch, link->members.arch.sm, link->toolkit);
+        empty_cubin(merged->joined, link->members.arch, link->toolkit);
     }
     if (!merge_cubins(&merged->image, cubins, count, &wanted, is_told ? &merged->report : NULL))
         return false;

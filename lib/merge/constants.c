@@ -201,7 +201,6 @@ void constants_fill(struct merging *m)
         const struct merged_section *from = &m->out->sections[copy->from];
 
         if (from->size > 0)
-            memcpy(layout_writable(m, copy->to, &m->image->arena) + copy->offset, from->data,
-                   from->size);
+            memcpy(layout_writable(m, copy->to) + copy->offset, from->data, from->size);
     }
 }

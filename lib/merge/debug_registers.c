@@ -100,5 +100,5 @@ void debug_registers_clear(struct merging *m)
     collect_functions(m, &kept);
     /* What has another structure is carried over whole. */
     if (walk_register_blocks(text, &seen, &kept, NULL))
-        walk_register_blocks(text, &seen, &kept, layout_writable(m, index, &m->image->arena));
+        walk_register_blocks(text, &seen, &kept, layout_writable(m, index));
 }

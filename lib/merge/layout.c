@@ -42,18 +42,16 @@ struct text layout_name(struct merging *m, enum section_class class, uint32_t ba
     return arena_join(&m->image->arena, beginning, m->symbols[function].name);
 }
 
-static uint32_t make_section(struct merging *m, enum section_class class, struct text name,
-                             uint32_t function)
+uint32_t layout_make_row(struct merging *m, const struct section_facts *row, struct text name,
+                         uint32_t function)
 {
-    const struct section_facts *facts = sections_of_class(class);
-
     return layout_add(m, &(struct merged_section){
-                             .class = class,
+                             .class = row->class,
                              .name = name,
-                             .type = output_type_of(m, class, facts->type),
-                             .flags = facts->flags,
-                             .alignment = facts->alignment,
-                             .entry_size = facts->entry_size,
+                             .type = output_type_of(m, row->class, row->type),
+                             .flags = row->flags,
+                             .alignment = row->alignment,
+                             .entry_size = row->entry_size,
                              .function = function,
                              .target = MERGE_NONE,
                          });
@@ -61,12 +59,15 @@ static uint32_t make_section(struct merging *m, enum section_class class, struct
 
 uint32_t layout_make(struct merging *m, enum section_class class)
 {
-    return make_section(m, class, sections_of_class(class)->name, MERGE_NONE);
+    const struct section_facts *row = sections_of_class(class);
+
+    return layout_make_row(m, row, row->name, MERGE_NONE);
 }
 
 uint32_t layout_make_of(struct merging *m, enum section_class class, uint32_t function)
 {
-    return make_section(m, class, layout_name(m, class, 0, function), function);
+    return layout_make_row(m, sections_of_class(class), layout_name(m, class, 0, function),
+                           function);
 }
 
 uint32_t layout_make_like(struct merging *m, uint32_t model, uint32_t kernel)
@@ -84,7 +85,7 @@ void layout_make_info(struct merging *m, enum section_class class, uint32_t func
                       uint32_t input)
 {
     struct text name = m->cubins[m->symbols[function].file]->sections[input].name;
-    uint32_t added = make_section(m, class, name, function);
+    uint32_t added = layout_make_row(m, sections_of_class(class), name, function);
 
     m->out->sections[added].input = input;
 }
@@ -340,12 +341,12 @@ bool layout_sections(struct merging *m)
     return !m->failed;
 }
 
-uint8_t *layout_writable(struct merging *m, uint32_t index, struct arena *arena)
+uint8_t *layout_writable(struct merging *m, uint32_t index)
 {
     struct merged_section *section = &m->out->sections[index];
 
     if (!section->own) {
-        section->own = arena_alloc(arena, section->size, 1);
+        section->own = arena_alloc(&m->image->arena, section->size, 1);
         if (section->data && section->size > 0)
             memcpy(section->own, section->data, section->size);
         else

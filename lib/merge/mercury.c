@@ -169,8 +169,7 @@ static void copy(struct merging *m, const struct merged_copy *constants)
     source = &m->out->sections[from];
     if (source->size > 0 &&
         constants->offset + source->size <= m->out->sections[constants->to].size)
-        memcpy(layout_writable(m, to, &m->image->arena) + constants->offset, source->data,
-               source->size);
+        memcpy(layout_writable(m, to) + constants->offset, source->data, source->size);
 }
 
 void mercury_pair(struct merging *m)
@@ -267,7 +266,7 @@ void mercury_encode(struct merging *m)
         if (section->class != CLASS_TWIN_TEXT)
             continue;
         text = m->out->sections[m->out->layout.text_of[section->function]].index;
-        memcpy(layout_writable(m, i, &m->image->arena), &text, sizeof text);
+        memcpy(layout_writable(m, i), &text, sizeof text);
     }
 }
 

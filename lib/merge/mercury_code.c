@@ -177,7 +177,7 @@ void mercury_code_fill(struct relocation_list *list)
     const struct mercury_operand *operands = list->operands;
     uint16_t *values = arena_alloc(&m->arena, list->operand_count, sizeof *values);
     uint64_t size = m->out->sections[list->place.section].size;
-    uint8_t *code = layout_writable(m, list->place.section, &m->image->arena);
+    uint8_t *code = layout_writable(m, list->place.section);
 
     SORT(list->operands, list->operand_count, compare_operands);
     for (size_t i = 0; m->out->has_twins && i < list->operand_count;) {

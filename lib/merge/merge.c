@@ -138,7 +138,6 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
     CONTEXT_DEFER(image_strings_cleanup, &out.strings);
     CONTEXT_DEFER(image_strings_cleanup, &out.section_strings);
     CONTEXT_DEFER(table_cleanup, &out.section_names);
-    CONTEXT_DEFER(arena_cleanup, &out.notes.arena);
     CONTEXT_DEFER(memory_cleanup, &out.relocations.items);
     CONTEXT_DEFER(memory_cleanup, &out.sections);
     image_begin(image, request->relocatable ? ET_REL : ET_EXEC, 0);

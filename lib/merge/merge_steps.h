@@ -66,9 +66,8 @@ bool layout_sections(struct merging *m);
 /* Gives every section with bytes its contents: a view of the only input, or a copy of all. */
 void layout_fill(struct merging *m);
 
-/* The contents of a merged section as a copy that may be changed, in the image's arena or one that
- * becomes part of it. */
-uint8_t *layout_writable(struct merging *m, uint32_t section, struct arena *arena);
+/* The contents of a merged section as a copy that may be changed. */
+uint8_t *layout_writable(struct merging *m, uint32_t section);
 
 /* Adds a section and returns its index. */
 uint32_t layout_add(struct merging *m, const struct merged_section *section);
@@ -77,8 +76,10 @@ uint32_t layout_add(struct merging *m, const struct merged_section *section);
 struct text layout_name(struct merging *m, enum section_class class, uint32_t bank,
                         uint32_t function);
 
-/* Adds a section that the link makes itself, of the program or of a function, with the properties
- * of its class. */
+/* Adds a section that the link makes itself, of the program or of a function (MERGE_NONE: of none),
+ * with the properties of its row or of its class. */
+uint32_t layout_make_row(struct merging *m, const struct section_facts *row, struct text name,
+                         uint32_t function);
 uint32_t layout_make(struct merging *m, enum section_class class);
 uint32_t layout_make_of(struct merging *m, enum section_class class, uint32_t function);
 
@@ -137,9 +138,9 @@ bool texture_has_words(const struct merging *m, uint32_t kernel);
 /* Sets in the report the number of references of each kind for which a kernel has words. */
 void texture_count(const struct merging *m, uint32_t kernel, struct kernel_report *report);
 
-/* Adds the relocations of the words in the kernels that cubin `file` defines. Called for each cubin
- * in turn; *next counts the kernels processed so far. */
-void texture_relocate(struct merging *m, size_t file, size_t *next);
+/* Adds the relocations of the words in the kernels that cubins before `end` define, unless they
+ * have them already. */
+void texture_relocate(struct merging *m, size_t end);
 
 /* relocation_lists.c: */
 

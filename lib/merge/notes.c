@@ -4,40 +4,17 @@
 
 #include "base/context.h"
 #include "cubin/compat.h"
-#include "cubin/empty.h"
 #include "cubin/tool_note.h"
 #include "diag/diag.h"
 
-/* A cubin's note; NULL: it has none. */
-static const struct cubin_section *find_note_section(const struct merging *m, size_t file,
-                                                     enum section_kind kind)
+static void add_note_section(struct merging *m, const struct section_facts *row, uint64_t flags,
+                             struct bytes contents)
 {
-    const struct cubin *cubin = m->cubins[file];
-    uint32_t index = cubin_find_kind(cubin, kind);
+    uint32_t added = layout_make_row(m, row, row->name, MERGE_NONE);
 
-    if (!index && cubin->toolkit) {
-        cubin = &m->out->notes;
-        index = cubin_find_kind(cubin, kind);
-    }
-    return index ? &cubin->sections[index] : NULL;
-}
-
-static void add_note_section(struct merging *m, enum section_class class,
-                             const struct cubin_section *like, struct bytes contents)
-{
-    struct merged_section section = {
-        .class = class,
-        .name = like->name,
-        .type = like->type,
-        .flags = like->flags,
-        .alignment = like->alignment,
-        .function = MERGE_NONE,
-        .target = MERGE_NONE,
-    };
-
-    layout_set(m, &section, contents);
-    table_add(&m->out->section_names, like->name, (uint32_t)m->out->section_count);
-    layout_add(m, &section);
+    m->out->sections[added].flags = flags;
+    layout_set(m, &m->out->sections[added], contents);
+    table_add(&m->out->section_names, row->name, added);
 }
 
 /* Appends the linker's own record. */
@@ -75,24 +52,38 @@ static void put_tool_records(struct buffer *out, const struct cubin_section *sec
     buffer_append(out, rest.data, rest.size);
 }
 
-/* The tools, and the version of the linker's own toolkit (measured). */
-static void add_tool_notes(struct merging *m, struct buffer *records)
+/* Measured on nvlink 13.0 and 13.5: .note.nv.cuinfo has the lowest target of the inputs' PTX. */
+static unsigned lowest_target(const struct merging *m)
 {
-    const struct cubin_section *own =
-        &m->out->notes.sections[cubin_find_kind(&m->out->notes, KIND_TOOLS)];
-    const struct cubin_section *version =
-        &m->out->notes.sections[cubin_find_kind(&m->out->notes, KIND_TARGET)];
+    unsigned lowest = m->request->arch.sm;
 
-    put_own_record(m, records);
     for (size_t file = 0; file < m->count; file++) {
-        const struct cubin_section *note = find_note_section(m, file, KIND_TOOLS);
+        unsigned sm = cubin_virtual_sm(m->cubins[file]);
+
+        lowest = sm < lowest ? sm : lowest;
+    }
+    return lowest;
+}
+
+/* The tools, and the version of the linker's own toolkit (measured). */
+static void add_tool_notes(struct merging *m, struct buffer *contents)
+{
+    const struct section_facts *tools = sections_of_kind(KIND_TOOLS, false);
+    const struct section_facts *target = sections_of_kind(KIND_TARGET, false);
+    uint64_t link = targets_have(m->request->arch.sm, TARGET_HAS_COMPAT) ? SHF_INFO_LINK : 0;
+
+    put_own_record(m, contents);
+    for (size_t file = 0; file < m->count; file++) {
+        uint32_t note = cubin_find_kind(m->cubins[file], KIND_TOOLS);
 
         if (note)
-            put_tool_records(records, note, merging_is_made(m, file));
+            put_tool_records(contents, &m->cubins[file]->sections[note], merging_is_made(m, file));
     }
-    add_note_section(m, CLASS_NOTE, own, buffer_bytes(records));
-    records->size = 0;
-    add_note_section(m, CLASS_NOTE, version, version->data);
+    add_note_section(m, tools, tools->flags, buffer_bytes(contents));
+    contents->size = 0;
+    tool_note_put_target(contents, lowest_target(m), m->request->toolkit->version);
+    add_note_section(m, target, target->flags | link, buffer_bytes(contents));
+    contents->size = 0;
 }
 
 /* By cubin: it has a function that is kept. */
@@ -128,9 +119,7 @@ static void add_compat(struct merging *m, struct buffer *out)
 {
     struct compat compat = {.is_mercury = merging_is_mercury(m)};
     const bool *live = find_live_cubins(m);
-    const struct section_facts *facts = sections_of_class(CLASS_COMPAT);
-    const struct cubin_section like = {
-        .name = facts->name, .type = facts->type, .alignment = facts->alignment};
+    const struct section_facts *row = sections_of_class(CLASS_COMPAT);
 
     if (!targets_have(m->request->arch.sm, TARGET_HAS_COMPAT))
         return;
@@ -144,37 +133,21 @@ static void add_compat(struct merging *m, struct buffer *out)
         compat_add(&compat, records, live[file]);
     }
     compat_put(&compat, m->request->arch, m->request->toolkit, out);
-    add_note_section(m, CLASS_COMPAT, &like, buffer_bytes(out));
-}
-
-/* Measured on nvlink 13.0 and 13.5: .note.nv.cuinfo has the lowest target of the inputs' PTX. */
-static unsigned lowest_target(const struct merging *m)
-{
-    unsigned lowest = m->request->arch.sm;
-
-    for (size_t file = 0; file < m->count; file++) {
-        unsigned sm = cubin_virtual_sm(m->cubins[file]);
-
-        lowest = sm < lowest ? sm : lowest;
-    }
-    return lowest;
+    add_note_section(m, row, row->flags, buffer_bytes(out));
 }
 
 void notes_add(struct merging *m)
 {
-    const struct cubin_section *own = NULL;
     struct buffer contents = {0};
 
-    /* Cubins of CUDA 12 have no notes: nvlink makes them as for a link without code. */
-    empty_cubin(&m->out->notes, m->request->arch, lowest_target(m), m->request->toolkit);
     CONTEXT_DEFER(buffer_cleanup, &contents);
     if (m->abi == CUBIN_ABI_VERSION) {
         add_tool_notes(m, &contents);
         add_compat(m, &contents);
     }
-    for (struct merging_walk at = {0}; !own && merging_next_of(m, &at, INPUT_NOTE);)
-        if (cubin_is_kind(at.section, KIND_BUILTIN))
-            own = at.section;
-    if (own)
-        add_note_section(m, CLASS_NOTE, own, own->data);
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_NOTE);)
+        if (cubin_is_kind(at.section, KIND_BUILTIN)) {
+            add_note_section(m, at.section->facts, at.section->flags, at.section->data);
+            return;
+        }
 }

@@ -96,6 +96,7 @@ struct textures {
     uint64_t *offset;  /* by symbol: of a reference's word in bank 0 */
     uint32_t *bank_of; /* by symbol: a kernel's merged section of bank 0, or MERGE_NONE */
     uint64_t base;     /* offset in bank 0 of the first word */
+    size_t relocated;  /* number of kernels whose words have their relocations */
 };
 
 /* The symbol table's rows; row 0 is the null symbol. */
@@ -116,8 +117,6 @@ struct created_name {
 };
 
 struct placing {
-    struct cubin notes; /* the notes that cubins of CUDA 12 lack */
-
     struct merged_section *sections;
     size_t section_count;
     size_t section_capacity;

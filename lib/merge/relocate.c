@@ -22,38 +22,10 @@ static void cannot_resolve(struct relocation_list *list, const struct cubin_relo
     relocate_refuse(list, relocation, "Cannot resolve");
 }
 
-static void keep_relocation(struct relocation_list *list, const struct cubin_relocation *relocation,
-                            uint32_t type, uint32_t symbol, uint32_t section, int64_t addend)
-{
-    struct relocation_part *part = list->part;
-
-    ARRAY_PUSH(part->found, part->count, part->capacity) = (struct merged_relocation){
-        .offset = list->place.offset + relocation->offset,
-        .addend = addend,
-        .type = type,
-        .list = FOUND_KEPT,
-        .symbol = symbol,
-        .section = section,
-    };
-}
-
 static void keep_symbol(struct relocation_list *list, const struct cubin_relocation *relocation,
                         uint32_t type, uint32_t symbol)
 {
-    keep_relocation(list, relocation, type, symbol, MERGE_NONE, relocation->addend);
-}
-
-/* Notes a resolved relocation, if these are listed. */
-static void preserve_relocation(struct relocation_list *list,
-                                const struct cubin_relocation *relocation, uint32_t symbol,
-                                uint32_t section, int64_t addend)
-{
-    struct relocation_part *part = list->part;
-
-    if (!list->m->request->preserve_relocations)
-        return;
-    keep_relocation(list, relocation, relocation->type, symbol, section, addend);
-    part->found[part->count - 1].list = FOUND_RESOLVED;
+    relocations_keep(list, relocation, type, symbol, MERGE_NONE, relocation->addend);
 }
 
 static uint64_t load(const uint8_t *at, unsigned size)
@@ -76,8 +48,7 @@ static uint8_t *find_field(struct relocation_list *list, const struct cubin_relo
             relocate_refuse(list, relocation, "Misplaced");
         return NULL;
     }
-    return layout_writable(list->m, list->place.section, &list->part->contents) +
-           list->place.offset + relocation->offset;
+    return layout_writable(list->m, list->place.section) + list->place.offset + relocation->offset;
 }
 
 /* Writes base + addend, or one byte of it, into data. */
@@ -135,7 +106,7 @@ static void resolve_shared(struct relocation_list *list, const struct cubin_relo
         if (value == UINT64_MAX && m->request->debug)
             value = 0;
     }
-    preserve_relocation(list, relocation, symbol, MERGE_NONE, relocation->addend);
+    relocations_preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
     if (!list->is_twin)
         put_field(list, relocation, value, 0);
 }
@@ -152,7 +123,7 @@ static void resolve_placed(struct relocation_list *list, const struct cubin_relo
         cannot_resolve(list, relocation);
         return;
     }
-    preserve_relocation(list, relocation, symbol, MERGE_NONE, relocation->addend);
+    relocations_preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
     if (!is_field)
         put_value(list, relocation, placed->value);
     else if (list->is_twin)
@@ -201,8 +172,8 @@ static void relocate_section(struct relocation_list *list,
     is_known = list->is_twin ? m->request->relocatable || type == R_MERCURY_PROG_REL32
                              : relocation_types_keep(facts) && facts->plain == type;
     if (part->section != MERGE_NONE && is_offset && !m->request->relocatable) {
-        preserve_relocation(list, relocation, MERGE_NONE, part->section,
-                            relocation->addend + (int64_t)part->offset);
+        relocations_preserve(list, relocation, MERGE_NONE, part->section,
+                             relocation->addend + (int64_t)part->offset);
         put_value(list, relocation, part->offset);
     } else if (part->section == MERGE_NONE || !is_known) {
         cannot_resolve(list, relocation);
@@ -213,8 +184,8 @@ static void relocate_section(struct relocation_list *list,
             put_plain_offset(list, relocation);
         if (!list->has_addends && part->offset != 0)
             put_value(list, relocation, part->offset);
-        keep_relocation(list, relocation, type, MERGE_NONE, part->section,
-                        relocation->addend + (list->has_addends ? (int64_t)part->offset : 0));
+        relocations_keep(list, relocation, type, MERGE_NONE, part->section,
+                         relocation->addend + (list->has_addends ? (int64_t)part->offset : 0));
     }
 }
 
@@ -260,7 +231,7 @@ static void relocate_debug(struct relocation_list *list, const struct cubin_relo
                           !list->is_twin) {
         cannot_resolve(list, relocation);
     } else if (is_resolved) {
-        preserve_relocation(list, relocation, symbol, MERGE_NONE, relocation->addend);
+        relocations_preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
         put_value(list, relocation, m->out->shared.address[symbol]);
     } else {
         keep_symbol(list, relocation, relocation->type, symbol);
@@ -372,9 +343,8 @@ static bool forgets_losers(const struct merging *m, const struct cubin_section *
 void relocate_list(struct relocation_list *list, struct merged_place place)
 {
     struct merging *m = list->m;
-    struct relocation_part *part = list->part;
     enum section_class class = m->out->sections[place.section].class;
-    size_t before = part->count, count = cubin_relocation_count(list->input);
+    size_t count = cubin_relocation_count(list->input);
 
     list->place = place;
     list->is_debug = class == CLASS_DEBUG || class == CLASS_TWIN_DEBUG;
@@ -390,7 +360,4 @@ void relocate_list(struct relocation_list *list, struct merged_place place)
     }
     if (list->operand_count > 0)
         mercury_code_fill(list);
-    if (part->count > before)
-        ARRAY_PUSH(part->lists, part->list_count, part->list_capacity) =
-            (struct found_list){(uint32_t)list->file, place.section, list->input, part->count};
 }

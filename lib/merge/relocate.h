@@ -5,29 +5,6 @@
 #include "facts/relocation_types.h"
 #include "merge/placing.h"
 
-/* State of a relocation found by a part, stored in `list` until it is in one. */
-enum { FOUND_KEPT, FOUND_RESOLVED };
-
-/* An input's relocation section, some of whose relocations are kept or listed as resolved. */
-struct found_list {
-    uint32_t file;
-    uint32_t target; /* merged section */
-    const struct cubin_section *input;
-    size_t end; /* in the part's `found`: past its last */
-};
-
-/* The relocations of some files that are kept, or listed as resolved. */
-struct relocation_part {
-    struct arena contents; /* of sections with changed fields */
-    struct merged_relocation *found;
-    size_t count;
-    size_t capacity;
-    struct found_list *lists;
-    size_t list_count;
-    size_t list_capacity;
-    bool failed;
-};
-
 /* An offset in a constant bank that goes into the twin of code. */
 struct mercury_operand {
     uint64_t offset; /* of the relocation, gives the order */
@@ -37,7 +14,6 @@ struct mercury_operand {
 
 struct relocation_list {
     struct merging *m;
-    struct relocation_part *part;
     size_t file;
     const struct cubin *cubin;
     const struct cubin_section *input;    /* the list */
@@ -58,7 +34,19 @@ struct relocation_list {
     size_t operand_capacity;
 };
 
-/* relocation_lists.c: reports why a relocation is refused. */
+/* relocation_lists.c: */
+
+/* Adds a relocation that is kept to the output's list for the target: against a symbol, or a merged
+ * section and MERGE_NONE. */
+void relocations_keep(const struct relocation_list *list, const struct cubin_relocation *relocation,
+                      uint32_t type, uint32_t symbol, uint32_t section, int64_t addend);
+
+/* The same for one that is resolved, if these are listed. */
+void relocations_preserve(const struct relocation_list *list,
+                          const struct cubin_relocation *relocation, uint32_t symbol,
+                          uint32_t section, int64_t addend);
+
+/* Reports why a relocation is refused. */
 void relocate_refuse(struct relocation_list *list, const struct cubin_relocation *relocation,
                      const char *why);
 

@@ -180,7 +180,7 @@ static void relocate_kernel(struct merging *m, uint32_t kernel)
                              : relocations_list(m, m->out->sections[bank].twin, SHT_CUDA_MERC_RELA,
                                                 SHF_CUDA_MERCURY | SHF_INFO_LINK);
 
-    layout_writable(m, bank, &m->image->arena);
+    layout_writable(m, bank);
     for (size_t i = 0; i < m->uses.reference_count; i++) {
         const struct merged_symbol *reference = &m->symbols[m->out->textures.words[i]];
         struct merged_relocation word = {
@@ -204,14 +204,17 @@ static void relocate_kernel(struct merging *m, uint32_t kernel)
     }
 }
 
-void texture_relocate(struct merging *m, size_t file, size_t *next)
+void texture_relocate(struct merging *m, size_t end)
 {
+    size_t *next = &m->out->textures.relocated;
+
     if (m->uses.reference_count == 0 || m->request->relocatable)
         return;
-    while (*next < m->out->layout.kernel_count &&
-           m->symbols[m->out->layout.kernels[*next]].file == file) {
-        uint32_t kernel = m->out->layout.kernels[(*next)++];
+    for (; *next < m->out->layout.kernel_count; ++*next) {
+        uint32_t kernel = m->out->layout.kernels[*next];
 
+        if (m->symbols[kernel].file >= end)
+            return;
         if (texture_has_words(m, kernel))
             relocate_kernel(m, kernel);
     }
