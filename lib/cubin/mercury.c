@@ -73,14 +73,6 @@ static bool are_parallel(const struct cubin *cubin, const struct cubin_twins *tw
     return true;
 }
 
-bool cubin_twin_is_shared(const struct cubin_section *section)
-{
-    if (!cubin_is_mercury(section))
-        return false;
-    return section->type == SHT_PROGBITS || section->type == SHT_CUDA_MERC_CONSTANT_USER ||
-           section->type == SHT_CUDA_GLOBAL_INIT || section->type == SHT_CUDA_RESERVED_SHARED;
-}
-
 uint32_t cubin_twin_code(const struct cubin *cubin, const struct cubin_section *section)
 {
     uint32_t code;

@@ -44,9 +44,6 @@ bool cubin_twin_is_owned(const struct cubin_section *section);
 bool cubin_twins_pair(const struct cubin *cubin, const struct cubin_twins *twins, uint32_t index,
                       uint32_t *plain, uint32_t *twin);
 
-/* True for twins of data and debug sections, which all functions share. */
-bool cubin_twin_is_shared(const struct cubin_section *section);
-
 /* Size of the three words at the start of the twin of code; the first is the index of the code
  * section. */
 #define CUBIN_TWIN_CODE_HEADER 12u

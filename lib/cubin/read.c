@@ -293,8 +293,8 @@ static bool check_entry_size(const struct reader *reader, size_t index)
                      format_is_constant(section->type);
 
     return !is_joined || section->entry_size <= 1 ||
-           read_damaged(reader, READ_SECTION " has records of %" PRIu64 " bytes, expected none",
-                        READ_SECTION_ARG(reader, index), section->entry_size);
+           READ_BAD_SECTION(reader, index, "has records of %" PRIu64 " bytes, expected none",
+                            section->entry_size);
 }
 
 /* Checks links between sections, and that sections do not share their bytes, so that the cost of
@@ -313,19 +313,18 @@ static bool check_sections(const struct reader *reader)
             return false;
         total += section->data.size;
         if (total / 2 > reader->file.size)
-            return read_damaged(reader, READ_SECTION " overlaps others",
-                                READ_SECTION_ARG(reader, i));
+            return READ_BAD_SECTION(reader, i, "overlaps others");
         alignments += section->alignment > READ_PAGE ? section->alignment : 0;
         if (alignments > READ_ALIGNMENT_SUM)
             return read_damaged(reader, "the alignments of its sections add up to more than %u",
                                 READ_ALIGNMENT_SUM);
         if (section->link >= cubin->section_count)
-            return read_damaged(reader, READ_SECTION " is linked to section %u of %zu",
-                                READ_SECTION_ARG(reader, i), section->link, cubin->section_count);
+            return READ_BAD_SECTION(reader, i, "is linked to section %u of %zu", section->link,
+                                    cubin->section_count);
         if ((section->flags & SHF_INFO_LINK) &&
             (section->info == 0 || section->info >= cubin->section_count))
-            return read_damaged(reader, READ_SECTION " belongs to section %u of %zu",
-                                READ_SECTION_ARG(reader, i), section->info, cubin->section_count);
+            return READ_BAD_SECTION(reader, i, "belongs to section %u of %zu", section->info,
+                                    cubin->section_count);
     }
     return true;
 }

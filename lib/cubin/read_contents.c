@@ -37,8 +37,8 @@ static bool check_text(const struct reader *reader, size_t index)
 
     if (function >= cubin->symbol_count || cubin->symbols[function].type != STT_FUNC ||
         cubin->symbols[function].section != index)
-        return read_damaged(reader, READ_SECTION " names symbol %u of %zu as its function",
-                            READ_SECTION_ARG(reader, index), function, cubin->symbol_count);
+        return READ_BAD_SECTION(reader, index, "names symbol %u of %zu as its function", function,
+                                cubin->symbol_count);
     return true;
 }
 
@@ -54,23 +54,21 @@ static bool check_record(const struct reader *reader, size_t index,
     size_t words = has_symbols ? info_symbol_words(record) : 0;
 
     if (record->attribute == 0) /* EIATTR_ERROR */
-        return read_damaged(reader, READ_SECTION " has a record without an attribute",
-                            READ_SECTION_ARG(reader, index));
+        return READ_BAD_SECTION(reader, index, "has a record without an attribute");
     if (record->format < EIFMT_NVAL || record->format > EIFMT_SVAL)
-        return read_damaged(reader, READ_SECTION " has a record of format %u, expected 1 to 4",
-                            READ_SECTION_ARG(reader, index), record->format);
+        return READ_BAD_SECTION(reader, index, "has a record of format %u, expected 1 to 4",
+                                record->format);
     if (has_symbols && record->format == EIFMT_SVAL &&
         record->payload.size < smallest_payload(record->attribute))
-        return read_damaged(reader, READ_SECTION " has a record %#x of %zu bytes, expected %zu",
-                            READ_SECTION_ARG(reader, index), record->attribute,
-                            record->payload.size, smallest_payload(record->attribute));
+        return READ_BAD_SECTION(reader, index, "has a record %#x of %zu bytes, expected %zu",
+                                record->attribute, record->payload.size,
+                                smallest_payload(record->attribute));
     for (size_t i = 0; i < words; i++) {
         uint32_t symbol = info_word(record->payload, i);
 
         if (symbol == 0 || symbol >= reader->cubin->symbol_count)
-            return read_damaged(reader, READ_SECTION " has a record %#x for symbol %u of %zu",
-                                READ_SECTION_ARG(reader, index), record->attribute, symbol,
-                                reader->cubin->symbol_count);
+            return READ_BAD_SECTION(reader, index, "has a record %#x for symbol %u of %zu",
+                                    record->attribute, symbol, reader->cubin->symbol_count);
     }
     return true;
 }
@@ -89,9 +87,8 @@ static bool check_info(const struct reader *reader, size_t index)
         reader->cubin->has_unknown_records |= unknown_is_record(section, &record);
     }
     if (rest.size > 0)
-        return read_damaged(reader, READ_SECTION " ends within a record, at byte %zu of %zu",
-                            READ_SECTION_ARG(reader, index), section->data.size - rest.size,
-                            section->data.size);
+        return READ_BAD_SECTION(reader, index, "ends within a record, at byte %zu of %zu",
+                                section->data.size - rest.size, section->data.size);
     return true;
 }
 
@@ -119,8 +116,8 @@ static bool check_pair_size(const struct reader *reader, size_t index)
 {
     size_t size = reader->cubin->sections[index].data.size;
 
-    return size % 8 == 0 || read_damaged(reader, READ_SECTION " has %zu bytes, expected pairs of 8",
-                                         READ_SECTION_ARG(reader, index), size);
+    return size % 8 == 0 ||
+           READ_BAD_SECTION(reader, index, "has %zu bytes, expected pairs of 8", size);
 }
 
 static bool check_callgraph(const struct reader *reader, size_t index)
@@ -135,12 +132,10 @@ static bool check_callgraph(const struct reader *reader, size_t index)
 
         if (info_word(data, i * 2) == 0 && second < 0) {
             if (second < CALLGRAPH_CANDIDATE)
-                return read_damaged(reader, READ_SECTION " begins part %d, expected -1 to -4",
-                                    READ_SECTION_ARG(reader, index), second);
+                return READ_BAD_SECTION(reader, index, "begins part %d, expected -1 to -4", second);
             part = second;
         } else if (part == 0) {
-            return read_damaged(reader, READ_SECTION " does not begin with a part's number",
-                                READ_SECTION_ARG(reader, index));
+            return READ_BAD_SECTION(reader, index, "does not begin with a part's number");
         } else if (!check_graph_pair(reader, index, i,
                                      part == CALLGRAPH_ADDRESS || part == CALLGRAPH_INDIRECT)) {
             return false;
@@ -174,10 +169,9 @@ static bool check_notes(const struct reader *reader, size_t index)
             size += (((uint64_t)info_word(rest, 0) + 3) & ~UINT64_C(3)) +
                     (((uint64_t)info_word(rest, 1) + 3) & ~UINT64_C(3));
         if (!bytes_slice(rest, size, rest.size >= size ? rest.size - size : 0, &rest))
-            return read_damaged(reader,
-                                READ_SECTION " ends within a note of %" PRIu64
-                                             " bytes, of which %zu are there",
-                                READ_SECTION_ARG(reader, index), size, rest.size);
+            return READ_BAD_SECTION(
+                reader, index, "ends within a note of %" PRIu64 " bytes, of which %zu are there",
+                size, rest.size);
     }
     return true;
 }
@@ -268,13 +262,12 @@ static bool check_code(const struct reader *reader, size_t index)
     if (section->type != SHT_PROGBITS || !(section->flags & SHF_EXECINSTR))
         return true;
     if (!text_skip(&name, sections_of_class(CLASS_TEXT)->name))
-        return read_damaged(reader, READ_SECTION " holds code, whose name begins with .text.",
-                            READ_SECTION_ARG(reader, index));
+        return READ_BAD_SECTION(reader, index, "holds code, whose name begins with .text.");
     function = cubin_section_function(cubin, (uint32_t)index);
     return cubin->type == ET_EXEC || function == 0 ||
            text_equal(name, cubin->symbols[function].name) ||
-           read_damaged(reader, READ_SECTION " holds function '%.*s'",
-                        READ_SECTION_ARG(reader, index), TEXT_ARG(cubin->symbols[function].name));
+           READ_BAD_SECTION(reader, index, "holds function '%.*s'",
+                            TEXT_ARG(cubin->symbols[function].name));
 }
 
 /* nvlink determines the kind of a section by its name. */
@@ -285,16 +278,14 @@ static bool check_type(const struct reader *reader, size_t index)
     bool is_table = section->type == SHT_SYMTAB || section->type == SHT_STRTAB;
 
     if (is_table && (section->flags & SHF_CUDA_MERCURY))
-        return read_damaged(reader, READ_SECTION " is a table of all sections, with Mercury's flag",
-                            READ_SECTION_ARG(reader, index));
+        return READ_BAD_SECTION(reader, index, "is a table of all sections, with Mercury's flag");
     if (!text_starts(section->name, name))
         return true;
     if (section->type != SHT_CUDA_INFO)
-        return read_damaged(reader, READ_SECTION " has type %#x, expected %#x",
-                            READ_SECTION_ARG(reader, index), section->type, SHT_CUDA_INFO);
+        return READ_BAD_SECTION(reader, index, "has type %#x, expected %#x", section->type,
+                                SHT_CUDA_INFO);
     return section->info == 0 || !text_equal(section->name, name) ||
-           read_damaged(reader, READ_SECTION " belongs to section %u, expected none",
-                        READ_SECTION_ARG(reader, index), section->info);
+           READ_BAD_SECTION(reader, index, "belongs to section %u, expected none", section->info);
 }
 
 /* Mercury's relocations are of its own sections (ptxas 12.9 to 13.5). */
@@ -304,16 +295,15 @@ static bool check_owner(const struct reader *reader, size_t index)
     const struct cubin_section *owner = owner_of(reader->cubin, section);
 
     if (section->type == SHT_CUDA_MERC_RELA && owner)
-        return read_damaged(reader,
-                            READ_SECTION " has relocations of section %u (%.*s), which is none "
-                                         "of Mercury's",
-                            READ_SECTION_ARG(reader, index), section->info, TEXT_ARG(owner->name));
+        return READ_BAD_SECTION(reader, index,
+                                "has relocations of section %u (%.*s), which is none "
+                                "of Mercury's",
+                                section->info, TEXT_ARG(owner->name));
     return !owner || is_named_after(section, owner) ||
-           read_damaged(reader,
-                        READ_SECTION " of type %#x has a name that does not fit section %u "
-                                     "(%.*s), to which it belongs",
-                        READ_SECTION_ARG(reader, index), section->type, section->info,
-                        TEXT_ARG(owner->name));
+           READ_BAD_SECTION(reader, index,
+                            "of type %#x has a name that does not fit section %u "
+                            "(%.*s), to which it belongs",
+                            section->type, section->info, TEXT_ARG(owner->name));
 }
 
 bool read_check_names(const struct reader *reader)

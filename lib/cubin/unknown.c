@@ -8,22 +8,6 @@
 #include "facts/compat.h"
 #include "facts/toolkits.h"
 
-/* All such sections of all cubins, in order. */
-struct walk {
-    const struct cubin *const *cubins;
-    size_t count;
-    bool sass_only;
-    struct table kinds;
-    size_t file;
-    size_t index;
-    const struct cubin *cubin;
-    const struct cubin_section *section;
-    bool is_new; /* no earlier one is of its kind */
-    bool *is_relocated;
-    size_t relocated_file; /* that this is about, plus 1 */
-    struct arena arena;
-};
-
 bool unknown_is_record(const struct cubin_section *section, const struct info_record *record)
 {
     return section->type == SHT_CUDA_COMPAT ? !compat_rule(record->attribute)
@@ -43,54 +27,29 @@ static struct text kind_of_section(const struct cubin_section *section)
                : (struct text){(const char *)&section->type, sizeof section->type};
 }
 
-static bool walk_to_next(struct walk *walk)
+/* By section of the cubin: it has relocations. */
+static const bool *find_relocated(const struct cubin *cubin, struct arena *arena)
 {
-    for (; walk->file < walk->count; walk->file++, walk->index = 0) {
-        walk->cubin = walk->cubins[walk->file];
-        while (++walk->index < walk->cubin->section_count) {
-            uint32_t seen = (uint32_t)walk->kinds.count;
+    bool *is_relocated = arena_zalloc(arena, cubin->section_count, sizeof *is_relocated);
 
-            walk->section = &walk->cubin->sections[walk->index];
-            if (!unknown_is(walk->section) || (walk->sass_only && cubin_is_mercury(walk->section)))
-                continue;
-            walk->is_new = table_add(&walk->kinds, kind_of_section(walk->section), seen) == seen;
-            return true;
-        }
-    }
-    return false;
-}
-
-/* By section of the current cubin: it has relocations. */
-static const bool *find_relocated(struct walk *walk)
-{
-    const struct cubin *cubin = walk->cubin;
-
-    if (walk->relocated_file == walk->file + 1)
-        return walk->is_relocated;
-    walk->relocated_file = walk->file + 1;
-    walk->is_relocated = arena_zalloc(&walk->arena, cubin->section_count, sizeof(bool));
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *list = &cubin->sections[i];
 
         if (format_is_relocations(list->type) && list->info < cubin->section_count &&
             list->size > 0)
-            walk->is_relocated[list->info] = true;
+            is_relocated[list->info] = true;
     }
-    return walk->is_relocated;
+    return is_relocated;
 }
 
-static bool has_function(const struct cubin *cubin, size_t index)
+/* Why a section cannot be carried over; NULL: it can. */
+static const char *find_obstacle(const struct cubin *cubin, size_t index, bool is_relocated,
+                                 bool is_new)
 {
-    return cubin_is_mercury(&cubin->sections[index])
-               ? cubin_twin_code(cubin, &cubin->sections[index]) != 0
-               : cubin_section_function(cubin, (uint32_t)index) != 0;
-}
-
-/* Why the current section cannot be carried over; NULL: it can. */
-static const char *find_symbol_words(struct walk *walk)
-{
-    const struct cubin_section *section = walk->section;
+    const struct cubin_section *section = &cubin->sections[index];
     bool is_owned = (section->flags & SHF_INFO_LINK) != 0;
+    uint32_t code = cubin_is_mercury(section) ? cubin_twin_code(cubin, section)
+                                              : cubin_section_function(cubin, (uint32_t)index);
 
     if (section->flags & SHF_ALLOC)
         return "it is loaded";
@@ -98,48 +57,68 @@ static const char *find_symbol_words(struct walk *walk)
         return "it has no contents";
     if (section->link)
         return "it may name symbols, whose numbers change";
-    if (is_owned ? !has_function(walk->cubin, walk->index) : section->info != 0)
+    if (is_owned ? code == 0 : section->info != 0)
         return "it names a section that is no function's code";
     if (unknown_is_joinable(section))
         return NULL;
-    if (find_relocated(walk)[walk->index])
+    if (is_relocated)
         return "it has relocations";
-    return is_owned || walk->is_new ? NULL : "there is another one of that type";
+    return is_owned || is_new ? NULL : "there is another one of that type";
 }
 
-bool unknown_check(const struct cubin *const *cubins, size_t count, bool sass_only)
+static bool refuse_section(const struct cubin *cubin, const struct cubin_section *section,
+                           const char *obstacle)
 {
-    struct walk walk = {.cubins = cubins, .count = count, .sass_only = sass_only};
+    unsigned maker = cubin_maker(cubin);
+
+    return diag_error(
+        "Section '%.*s' of type %#x in '%s', which CUDA %u.%u made, is not "
+        "supported and cannot be carried over as it is: %s%s",
+        TEXT_ARG(section->name), section->type, cubin->name, maker / 10, maker % 10, obstacle,
+        cubin_is_mercury(section) ? " (--binary-kind=sass leaves Mercury's sections out)" : "");
+}
+
+/* Judges the sections of one cubin, or tells of those that are carried over. `kinds`: all that were
+ * seen so far. */
+static bool walk_sections(const struct cubin *cubin, struct table *kinds, bool sass_only,
+                          bool tells)
+{
+    struct arena arena = {0};
+    const bool *is_relocated = NULL;
     bool ok = true;
 
-    CONTEXT_DEFER(table_cleanup, &walk.kinds);
-    CONTEXT_DEFER(arena_cleanup, &walk.arena);
-    while (walk_to_next(&walk)) {
-        const char *obstacle = find_symbol_words(&walk);
-        unsigned maker = cubin_maker(walk.cubin);
+    CONTEXT_DEFER(arena_cleanup, &arena);
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+        uint32_t seen = (uint32_t)kinds->count;
+        const char *obstacle;
+        bool is_new;
 
+        if (!unknown_is(section) || (sass_only && cubin_is_mercury(section)))
+            continue;
+        is_new = table_add(kinds, kind_of_section(section), seen) == seen;
+        if (!is_relocated)
+            is_relocated = find_relocated(cubin, &arena);
+        obstacle = find_obstacle(cubin, i, is_relocated[i], is_new);
         if (obstacle)
-            ok = diag_error("Section '%.*s' of type %#x in '%s', which CUDA %u.%u made, is not "
-                            "supported and cannot be carried over as it is: %s%s",
-                            TEXT_ARG(walk.section->name), walk.section->type, walk.cubin->name,
-                            maker / 10, maker % 10, obstacle,
-                            cubin_is_mercury(walk.section)
-                                ? " (--binary-kind=sass leaves Mercury's sections out)"
-                                : "");
+            ok = refuse_section(cubin, section, obstacle);
+        else if (tells && is_new)
+            diag_caution("Section '%.*s' of type %#x in '%s' is of an unknown kind: it is carried "
+                         "over as it is",
+                         TEXT_ARG(section->name), section->type, cubin->name);
     }
     return ok;
 }
 
-void unknown_tell(const struct cubin *const *cubins, size_t count, bool sass_only)
+static bool walk_cubins(const struct cubin *const *cubins, size_t count, bool sass_only, bool tells)
 {
-    struct walk walk = {.cubins = cubins, .count = count, .sass_only = sass_only};
+    struct table kinds = {0};
+    bool ok = true;
 
-    CONTEXT_DEFER(table_cleanup, &walk.kinds);
-    while (walk_to_next(&walk))
-        if (walk.is_new)
-            diag_caution("Section '%.*s' of type %#x in '%s' is of an unknown kind: it is carried "
-                         "over as it is",
-                         TEXT_ARG(walk.section->name), walk.section->type, walk.cubin->name);
+    CONTEXT_DEFER(table_cleanup, &kinds);
+    for (size_t file = 0; file < count; file++)
+        ok &= walk_sections(cubins[file], &kinds, sass_only, tells);
+    return ok;
 }
 
 static bool has_records(const struct cubin_section *section, bool sass_only)
@@ -221,7 +200,7 @@ static void tell_of_record(const struct cubin *cubin, const struct cubin_section
                      number, TEXT_ARG(section->name), cubin->name, maker / 10, maker % 10);
 }
 
-void unknown_tell_records(const struct cubin *const *cubins, size_t count, bool sass_only)
+static void tell_of_records(const struct cubin *const *cubins, size_t count, bool sass_only)
 {
     bool told[2][UINT8_MAX + 1] = {0};
 
@@ -240,4 +219,19 @@ void unknown_tell_records(const struct cubin *const *cubins, size_t count, bool 
                 *known = true;
             }
         }
+}
+
+bool unknown_check(const struct cubin *const *cubins, size_t count, bool sass_only)
+{
+    bool ok = true;
+
+    if (!walk_cubins(cubins, count, sass_only, false))
+        return false;
+    for (size_t file = 0; file < count; file++)
+        ok &= unknown_check_records(cubins[file], sass_only);
+    if (!ok)
+        return false;
+    walk_cubins(cubins, count, sass_only, true);
+    tell_of_records(cubins, count, sass_only);
+    return true;
 }

@@ -25,23 +25,16 @@ static inline bool unknown_is_joinable(const struct cubin_section *section)
     return section->type == SHT_PROGBITS || section->type == SHT_NOTE;
 }
 
-/* Returns whether all such sections of the cubins can be carried over; if not, reports each that
- * cannot, and which toolkit made it: those that are loaded, or name symbols or sections, whose
- * numbers change, or have relocations, or belong to no function and are not the only ones of their
- * type. With `sass_only` Mercury's
- * sections do not count. */
+/* Returns whether all such sections and records of the cubins can be carried over; if so, cautions
+ * of each kind and attribute once, and of records of .nv.compat, which are not. If not, reports
+ * each section that cannot, and which toolkit made it: those that are loaded, or name symbols or
+ * sections, whose numbers change, or have relocations, or belong to no function and are not the
+ * only ones of their type; or else each record, as unknown_check_records() does. With `sass_only`
+ * Mercury's sections do not count. */
 bool unknown_check(const struct cubin *const *cubins, size_t count, bool sass_only);
-
-/* Cautions of each kind of section that is carried over, once. */
-void unknown_tell(const struct cubin *const *cubins, size_t count, bool sass_only);
 
 /* Returns whether all unknown records of .nv.info, .nv.info.F and their twins can be carried over;
  * if not, reports each that cannot, as it may name symbols, and which toolkit made it. nvlink 13.0
  * to 13.5 copy all as they are, symbols too, and pass none on to kernels; from sm_100 on their
- * finalizer makes the plain records anew, of those of the twins. With `sass_only` Mercury's
- * sections do not count. */
+ * finalizer makes the plain records anew, of those of the twins. */
 bool unknown_check_records(const struct cubin *cubin, bool sass_only);
-
-/* Cautions of each attribute that is carried over and each record of .nv.compat that is not, once.
- */
-void unknown_tell_records(const struct cubin *const *cubins, size_t count, bool sass_only);

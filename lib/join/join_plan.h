@@ -197,8 +197,8 @@ static inline bool join_is_dropped(const struct join_entity *entity)
 /* True for Mercury's twin of variables, which is laid out like the variables. */
 static inline bool join_is_mercury_data(const struct cubin_section *section)
 {
-    return cubin_twin_is_shared(section) && section->type != SHT_PROGBITS &&
-           section->type != SHT_CUDA_RESERVED_SHARED;
+    return cubin_is_mercury(section) &&
+           (section->type == SHT_CUDA_MERC_CONSTANT_USER || section->type == SHT_CUDA_GLOBAL_INIT);
 }
 
 /* True if the chunk's symbol is its entity's kept definition or mention. */

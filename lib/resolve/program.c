@@ -110,15 +110,7 @@ static bool check_cubins(struct merging *m)
         diag_warning("Option '--preserve-relocs' is not fully implemented for gpu archtecture '%s' "
                      "and may not work as expected",
                      arch_name(m->request->arch, arch));
-    if (!check_unified(m) || !unknown_check(m->cubins, m->count, m->request->sass_only))
-        return false;
-    for (size_t file = 0; file < m->count; file++)
-        m->failed |= !unknown_check_records(m->cubins[file], m->request->sass_only);
-    if (m->failed)
-        return false;
-    unknown_tell(m->cubins, m->count, m->request->sass_only);
-    unknown_tell_records(m->cubins, m->count, m->request->sass_only);
-    return true;
+    return check_unified(m) && unknown_check(m->cubins, m->count, m->request->sass_only);
 }
 
 static bool gather(struct merging *m)
