@@ -8,6 +8,7 @@
 #include "diag/diag.h"
 #include "link/link.h"
 #include "os/cleanup.h"
+#include "os/folder.h"
 #include "output/output.h"
 #include "output/std_streams.h"
 #include "hostobj.h"
@@ -166,7 +167,7 @@ int main(int argc, char **argv)
 
     if (!std_streams_open())
         return EXIT_STATUS_ENVIRONMENT;
-    cleanup_prepare("minifat", output_remove_temporaries);
+    cleanup_prepare("minifat", leftover_remove_all);
     diag_state_get()->program = "minifat";
     if (context_run(run_minifat, &command) == LINK_NO_MEMORY) {
         diag_no_memory();

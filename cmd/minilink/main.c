@@ -17,7 +17,6 @@
 #include "os/self_exec.h"
 #include "os/folder.h"
 #include "os/heap.h"
-#include "output/output.h"
 #include "output/std_streams.h"
 #include "pool/jobserver.h"
 #include "arguments.h"
@@ -31,9 +30,8 @@
 static void clean_up(void)
 {
     exec_kill_all();
-    output_remove_temporaries();
+    leftover_remove_all();
     temporary_remove_all();
-    folder_remove_all();
     jobserver_return_all();
 }
 

@@ -23,6 +23,7 @@
 #include "base/text.h"
 #include "os/capture.h"
 #include "os/exec.h"
+#include "os/thread.h"
 
 extern char **environ;
 
@@ -332,11 +333,9 @@ static void reap_child(pid_t pid, size_t place, const struct exec_request *reque
  * could run between the two and miss the child. Returns 0, or an errno value. */
 static int start_child(pid_t *pid, const struct exec_request *request, size_t place, int output)
 {
-    sigset_t all, before;
+    sigset_t before = thread_block_signals();
     int error = ECANCELED;
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
     atomic_store(&is_asked[place], request->is_asked_first);
     atomic_store(&groups[place], GROUP_STARTING);
     /* A handler of another thread has either set this by now, or sees that a child is starting. */
@@ -345,7 +344,7 @@ static int start_child(pid_t *pid, const struct exec_request *request, size_t pl
                 : request->fixed_addresses ? spawn_fixed(pid, request, output)
                                            : spawn_child(pid, request, output);
     atomic_store(&groups[place], error ? GROUP_TAKEN : *pid);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    thread_restore_signals(before);
     return error;
 }
 

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -14,16 +13,19 @@
 
 #include "base/memory.h"
 #include "os/output_target.h"
+#include "os/thread.h"
 
-/* A link has one for a distributor; a process may have many links. */
-#define SLOTS 1024
+/* A link has a folder for a distributor, its output, lists and reports, and perhaps a kept file; a
+ * process may have many links. */
+#define SLOTS 1280
 
 /* How deep nested folders are removed, the folder itself included; children make no nested ones. */
 #define DEEPEST 17
 
 static const char name[] = "/minilink-XXXXXX";
 
-static _Atomic(char *) folders[SLOTS];
+/* For the signal handler, which may not touch the heap: fixed storage. */
+static _Atomic(char *) leftovers[SLOTS];
 
 /* A directory entry of getdents64(2). */
 struct entry {
@@ -75,12 +77,12 @@ static void empty_folder(int directory, int depth)
     }
 }
 
-void folder_remove_all(void)
+void leftover_remove_all(void)
 {
     int saved = errno;
 
     for (int i = 0; i < SLOTS; i++) {
-        const char *path = atomic_load(&folders[i]);
+        const char *path = atomic_load(&leftovers[i]);
 
         if (path)
             remove_entry(AT_FDCWD, path, 0);
@@ -88,38 +90,42 @@ void folder_remove_all(void)
     errno = saved;
 }
 
-static int remember_folder(char *path)
+int leftover_note(char *path)
 {
     for (int i = 0; i < SLOTS; i++) {
         char *expected = NULL;
 
-        if (atomic_compare_exchange_strong(&folders[i], &expected, path))
+        if (atomic_compare_exchange_strong(&leftovers[i], &expected, path))
             return i;
     }
     return -1;
+}
+
+void leftover_forget(int slot)
+{
+    if (slot >= 0)
+        atomic_store(&leftovers[slot], NULL);
 }
 
 /* Makes the folder inside of parent[0..size) and notes its name, with signals blocked: a handler
  * that ran between the two would leave it behind. */
 static bool make_in(struct folder *folder, const char *parent, size_t size)
 {
-    sigset_t all, before;
-    int error = 0;
-
     /* A path that begins with a dash would be taken for an option. */
     size_t front = size > 0 && parent[0] == '-' ? 2 : 0;
+    sigset_t before;
+    int error = 0;
 
     folder->path = memory_alloc(front + size + sizeof name, 1);
     memcpy(folder->path, "./", front);
     memcpy(folder->path + front, parent, size);
     memcpy(folder->path + front + size, name, sizeof name);
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
+    before = thread_block_signals();
     if (!mkdtemp(folder->path))
         error = errno;
-    else if ((folder->slot = remember_folder(folder->path)) < 0)
+    else if ((folder->slot = leftover_note(folder->path)) < 0)
         error = rmdir(folder->path) ? errno : EMFILE;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    thread_restore_signals(before);
     if (!error)
         return true;
     free(folder->path);
@@ -155,7 +161,7 @@ void folder_remove(struct folder *folder)
     if (!folder->path)
         return;
     remove_entry(AT_FDCWD, folder->path, 0);
-    atomic_store(&folders[folder->slot], NULL);
+    leftover_forget(folder->slot);
     free(folder->path);
     *folder = (struct folder){0};
 }

@@ -1,7 +1,5 @@
-/* folder.h: private folders for the files that only children of the link read and write.
- *
- * Other users cannot read one (mode 0700). It is removed with its contents, even when a signal ends
- * the program. */
+/* folder.h: private folders for the files that only children of the link read and write, which
+ * other users cannot read (mode 0700); and what is removed even when a signal ends the program. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +7,7 @@
 /* Start with {0}. */
 struct folder {
     char *path; /* malloc'ed, without a slash at its end; NULL = none */
-    int slot;   /* in the table of folders that a signal removes */
+    int slot;   /* of leftover_note() */
 };
 
 /* Makes a new folder next to the output `beside`, where children on other machines may see it; in
@@ -20,5 +18,11 @@ bool folder_make(struct folder *folder, const char *beside);
 /* Removes the folder with everything in it. Safe on {0}. */
 void folder_remove(struct folder *folder);
 
-/* Removes all folders of this process. Async-signal-safe. */
-void folder_remove_all(void);
+/* Notes a file, or a folder with everything in it, that is to be removed if a signal ends the
+ * program. The caller blocks signals from before it is made until it is noted, and keeps the path.
+ * Returns the slot for leftover_forget(), or -1, which that accepts, when the table is full. */
+int leftover_note(char *path);
+void leftover_forget(int slot);
+
+/* Removes all that is noted. Async-signal-safe. */
+void leftover_remove_all(void);

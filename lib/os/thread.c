@@ -5,6 +5,20 @@
 #include <stdint.h>
 #include <unistd.h>
 
+sigset_t thread_block_signals(void)
+{
+    sigset_t all, before;
+
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    return before;
+}
+
+void thread_restore_signals(sigset_t before)
+{
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
 /* glibc's C locale is static: it is the same object each time, without an allocation. */
 locale_t thread_use_c_locale(void)
 {

@@ -1,8 +1,14 @@
-/* thread.h: the calling thread's locale and stack. */
+/* thread.h: the calling thread's signals, locale and stack. */
 #pragma once
 
 #include <locale.h>
+#include <signal.h>
 #include <stddef.h>
+
+/* Blocks all signals, so that no handler runs between two steps, and returns the previous mask for
+ * thread_restore_signals(). */
+sigset_t thread_block_signals(void);
+void thread_restore_signals(sigset_t before);
 
 /* Sets its locale to C, in which numbers have a decimal point, whatever the program uses. Returns
  * the previous one, for uselocale(). */

@@ -1,10 +1,8 @@
-/* output.c: temporary, rename; and a table of temporaries that a signal handler can walk. */
+/* output.c: a temporary file, which is renamed. */
 #include "output/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,11 +12,9 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "os/descriptor.h"
+#include "os/folder.h"
 #include "os/output_target.h"
-
-/* A link has open its output, its lists and reports, and perhaps a kept file; a process may have
- * many links. */
-#define SLOTS 256
+#include "os/thread.h"
 
 /* The suffix that mkostemp replaces, and how much of the target's name stays before it. */
 static const char suffix[] = ".XXXXXX";
@@ -27,30 +23,6 @@ static const char suffix[] = ".XXXXXX";
 /* Some file systems, such as ext4, write a file to the disk before they rename it onto another one:
  * that is noticeable from this size on (measured: 15 ms for 20 MB). */
 #define EXCHANGED (1u << 20)
-
-/* The names that a signal handler, which may not touch the heap, unlinks: fixed storage. */
-static _Atomic(char *) temporaries[SLOTS];
-
-static int remember_output(char *temporary)
-{
-    for (int i = 0; i < SLOTS; i++) {
-        char *expected = NULL;
-
-        if (atomic_compare_exchange_strong(&temporaries[i], &expected, temporary))
-            return i;
-    }
-    return -1;
-}
-
-void output_remove_temporaries(void)
-{
-    for (int i = 0; i < SLOTS; i++) {
-        const char *temporary = atomic_load(&temporaries[i]);
-
-        if (temporary)
-            unlink(temporary);
-    }
-}
 
 static bool open_failed(struct output *output)
 {
@@ -67,16 +39,14 @@ static bool open_failed(struct output *output)
  * two would leave the file behind. */
 static bool open_temporary(struct output *output)
 {
-    sigset_t all, before;
+    sigset_t before = thread_block_signals();
     int error;
 
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
     output->fd = mkostemp(output->temporary, O_CLOEXEC);
     error = errno;
     if (output->fd >= 0)
-        output->slot = remember_output(output->temporary);
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
+        output->slot = leftover_note(output->temporary);
+    thread_restore_signals(before);
     errno = error;
     return output->fd >= 0;
 }
@@ -180,8 +150,7 @@ bool output_commit(struct output *output)
         return false;
     if (output->temporary && !replace_target(output))
         return output_fail(output, errno);
-    if (output->slot >= 0)
-        atomic_store(&temporaries[output->slot], NULL);
+    leftover_forget(output->slot);
     free(output->temporary);
     *output = (struct output){.fd = -1, .slot = -1};
     return true;
@@ -191,10 +160,10 @@ void output_abort(struct output *output)
 {
     if (output->fd >= 0)
         close(output->fd);
-    if (output->temporary)
+    if (output->temporary) {
         unlink(output->temporary);
-    if (output->temporary && output->slot >= 0)
-        atomic_store(&temporaries[output->slot], NULL);
+        leftover_forget(output->slot);
+    }
     free(output->temporary);
     *output = (struct output){.fd = -1, .slot = -1};
 }

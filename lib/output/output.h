@@ -18,7 +18,7 @@ struct output {
     char *target;          /* the temporary's final name, in the same block */
     struct buffer *memory; /* where the bytes go instead of a file; or NULL */
     int fd;                /* open for reading and writing; -1 = none */
-    int slot;              /* in the table of temporaries that a signal removes; -1 = none */
+    int slot;              /* of leftover_note() (os/folder.h) */
     uint64_t size;         /* bytes written so far */
 };
 
@@ -50,6 +50,3 @@ void output_abort(struct output *output);
 
 /* output_open, output_append, output_commit. */
 bool output_write_file(const char *path, struct bytes bytes);
-
-/* Removes the temporaries of this process that are not yet committed. Async-signal-safe. */
-void output_remove_temporaries(void);

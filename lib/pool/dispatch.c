@@ -254,7 +254,7 @@ uint32_t dispatch_run(const struct dispatch_request *request)
         has_run = true;
     }
     pool_destroy(pool);
-    jobserver_report_end(request->jobserver, jobserver_close(jobserver));
+    jobserver_close(jobserver);
     if (!has_run && request->child_threads > 1 && (most == 1 || jobserver))
         run_alone(request);
     else if (!has_run)

@@ -12,8 +12,7 @@
  * If a task runs a program with threads of its own, tokens that cannot start a task go to that
  * program while the task runs.
  *
- * Safety. May be called by several threads at once, and from within a task. For a task that the
- * calling thread runs itself, pool_worker() gives the calling thread's number. There is only one
+ * Safety. May be called by several threads at once, and from within a task. There is only one
  * jobserver client per process, though: a call within a task that holds a token runs in its own
  * thread. */
 #pragma once

@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,11 +20,14 @@
 
 #include "base/text.h"
 #include "diag/diag.h"
+#include "os/thread.h"
 
 /* Largest number that is taken for a descriptor. */
 #define LARGEST_FD 2147483639
 
 struct jobserver {
+    enum jobserver_use
+        use; /* of jobserver_join(); JOBSERVER_OFF = nothing is reported at the end */
     enum jobserver_state state;
     int saved_errno;
     bool implicit_available;
@@ -39,20 +41,6 @@ struct jobserver {
  * in the table. */
 static unsigned char held[JOBSERVER_MOST];
 static _Atomic(struct jobserver *) current;
-
-static sigset_t block_signals(void)
-{
-    sigset_t all, before;
-
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    return before;
-}
-
-static void restore_signals(sigset_t before)
-{
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
 
 static struct text next_flag(const char **cursor)
 {
@@ -184,6 +172,7 @@ struct jobserver *jobserver_open(const struct jobserver_auth *auth)
 
     if (!jobserver)
         return NULL;
+    jobserver->use = JOBSERVER_OFF;
     jobserver->implicit_available = true;
     jobserver->token_cursor = held;
     jobserver->read_fd = jobserver->write_fd = -1;
@@ -220,7 +209,7 @@ static void report_broken(enum jobserver_use use, const char *why)
 }
 
 /* A client that jobserver_join() returned ends in no other state. */
-void jobserver_report_end(enum jobserver_use use, enum jobserver_state state)
+static void report_end(enum jobserver_use use, enum jobserver_state state)
 {
     static const char *const texts[] = {
         [JOBSERVER_SHORT_IO] = "its pipe has ended",
@@ -229,9 +218,9 @@ void jobserver_report_end(enum jobserver_use use, enum jobserver_state state)
         [JOBSERVER_BAD_RELEASE] = "a token was given back that was not held",
     };
 
-    if (state != JOBSERVER_OK && use == JOBSERVER_ON)
+    if (use == JOBSERVER_ON)
         diag_caution("Jobserver requested, but an error occurred: %s", texts[state]);
-    else if (state != JOBSERVER_OK)
+    else
         diag_verbose("make's jobserver failed: %s", texts[state]);
 }
 
@@ -273,8 +262,10 @@ struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads)
     }
     if (auth.kind == JOBSERVER_PIPE || auth.kind == JOBSERVER_FIFO)
         jobserver = jobserver_open(&auth);
-    if (jobserver && jobserver->state == JOBSERVER_OK)
+    if (jobserver && jobserver->state == JOBSERVER_OK) {
+        jobserver->use = use;
         return jobserver;
+    }
     why = auth.kind == JOBSERVER_DISABLED    ? "make keeps its jobserver from this recipe"
           : state != JOBSERVER_OK            ? "its value in MAKEFLAGS is malformed"
           : !jobserver                       ? "it is in use"
@@ -289,7 +280,7 @@ struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads)
 /* Takes a byte if there is one. Signals are blocked between reading it and storing it. */
 static bool try_take(struct jobserver *jobserver)
 {
-    sigset_t before = block_signals();
+    sigset_t before = thread_block_signals();
     ssize_t got = read(jobserver->read_fd, jobserver->token_cursor, 1);
 
     if (got == 1) {
@@ -299,7 +290,7 @@ static bool try_take(struct jobserver *jobserver)
     } else if (errno != EAGAIN && errno != EINTR) {
         record_failure(jobserver, JOBSERVER_IO_ERROR);
     }
-    restore_signals(before);
+    thread_restore_signals(before);
     return got == 1;
 }
 
@@ -347,7 +338,7 @@ enum jobserver_state jobserver_release(struct jobserver *jobserver)
 
     if (!jobserver)
         return JOBSERVER_NO_CLIENT;
-    before = block_signals();
+    before = thread_block_signals();
     if (jobserver->token_cursor > held) {
         /* Dropped even if it cannot be written: a second try would fail as well. */
         if (!put_back(jobserver->write_fd, --jobserver->token_cursor))
@@ -357,18 +348,14 @@ enum jobserver_state jobserver_release(struct jobserver *jobserver)
     } else {
         record_failure(jobserver, JOBSERVER_BAD_RELEASE);
     }
-    restore_signals(before);
+    thread_restore_signals(before);
     return jobserver->state;
-}
-
-enum jobserver_state jobserver_state(const struct jobserver *jobserver)
-{
-    return jobserver ? jobserver->state : JOBSERVER_NO_CLIENT;
 }
 
 enum jobserver_state jobserver_close(struct jobserver *jobserver)
 {
     enum jobserver_state state;
+    enum jobserver_use use;
 
     if (!jobserver)
         return JOBSERVER_OK;
@@ -376,11 +363,14 @@ enum jobserver_state jobserver_close(struct jobserver *jobserver)
         jobserver_release(jobserver);
     atomic_store(&current, NULL);
     state = jobserver->state;
+    use = jobserver->use;
     if (jobserver->read_fd >= 0)
         close(jobserver->read_fd);
     if (jobserver->write_fd >= 0 && jobserver->write_fd != jobserver->read_fd)
         close(jobserver->write_fd);
     free(jobserver);
+    if (state != JOBSERVER_OK && use != JOBSERVER_OFF)
+        report_end(use, state);
     return state;
 }
 

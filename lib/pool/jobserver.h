@@ -93,14 +93,10 @@ bool jobserver_acquire(struct jobserver *jobserver, int wake_fd);
 /* Returns a token to make, the implicit one last. Returns the state; NULL has nothing to return. */
 enum jobserver_state jobserver_release(struct jobserver *jobserver);
 
-enum jobserver_state jobserver_state(const struct jobserver *jobserver);
-
-/* Returns every token and frees the client. Returns its final state; accepts NULL. */
+/* Returns every token and frees the client. Returns its final state, and, of a client that
+ * jobserver_join() returned, reports one other than JOBSERVER_OK: a warning with JOBSERVER_ON, else
+ * an info under -vv. Accepts NULL. */
 enum jobserver_state jobserver_close(struct jobserver *jobserver);
-
-/* Reports a client's final state when that is not JOBSERVER_OK: a warning with JOBSERVER_ON, else
- * an info under -vv. */
-void jobserver_report_end(enum jobserver_use use, enum jobserver_state state);
 
 /* Returns every token of the open client. Async-signal-safe: for handlers of SIGINT and SIGTERM
  * that end the program; they must run in the link thread, or while no token is being taken. */

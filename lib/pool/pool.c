@@ -1,13 +1,4 @@
-/* pool.c: workers that wait on one condition variable for a task.
- *
- * minilink-internals(7), Thread pool. The control block, the thread entries and the task nodes have
- * the sizes and offsets of the description; the two condition variables and the two ways to wait
- * are the same too. Intentional differences: the queue is properly ordered; one worker is woken per
- * task; workers are joined; a failure to create a thread is noticed; dropped tasks are freed.
- *
- * Workers have the default stack (8 MiB on Linux unless RLIMIT_STACK says otherwise), as in the
- * description, unless the user sets another. They block every signal except those of a crash, so
- * that handlers of other signals run in the link thread and may read its data. */
+/* pool.c: workers that wait on one condition variable for a task. */
 #include "pool/pool.h"
 
 #include <pthread.h>
@@ -36,9 +27,8 @@ struct pool {
     uint32_t next_sequence; /* of the next task */
     pthread_mutex_t mutex;
     pthread_cond_t task_cond; /* a task was queued, or shutdown began */
-    pthread_cond_t done_cond; /* the last task ended, or a worker did */
+    pthread_cond_t done_cond; /* the last task ended */
     size_t active;            /* tasks being run */
-    size_t alive;             /* workers */
     uint32_t numbered;        /* workers that have taken a number */
     bool shutdown;
 };
@@ -66,16 +56,13 @@ static struct task_node *next_task(struct pool *pool)
     return pqueue_pop(pool->queue);
 }
 
-/* The calling thread's number in its pool, from 1; 0 = it is not a worker. */
-static __thread uint32_t worker_number;
-
 /* Sets the name from within the thread: to name another thread, glibc opens a file without
  * O_CLOEXEC, which a child started at that moment would inherit. */
-static void take_thread_name(void)
+static void take_thread_name(unsigned number)
 {
     char name[16]; /* Linux's limit */
 
-    snprintf(name, sizeof name, "minilink-%u", (unsigned)worker_number % 1000000);
+    snprintf(name, sizeof name, "minilink-%u", number % 1000000);
     prctl(PR_SET_NAME, name);
 }
 
@@ -86,8 +73,7 @@ static void *worker_main(void *argument)
     struct task_node *task;
 
     pthread_mutex_lock(&pool->mutex);
-    worker_number = ++pool->numbered;
-    take_thread_name();
+    take_thread_name(++pool->numbered);
     thread_use_c_locale(); /* a new thread has the program's locale, not its creator's */
     while ((task = next_task(pool)) != NULL) {
         pthread_mutex_unlock(&pool->mutex);
@@ -95,11 +81,9 @@ static void *worker_main(void *argument)
         free(task);
         pthread_mutex_lock(&pool->mutex);
         pool->active--;
-        if (!pool->shutdown && pool->active == 0 && pool->queue->count == 0)
+        if (pool->active == 0 && pool->queue->count == 0)
             pthread_cond_signal(&pool->done_cond);
     }
-    pool->alive--;
-    pthread_cond_signal(&pool->done_cond);
     pthread_mutex_unlock(&pool->mutex);
     cleanup_stack_close(stack);
     return NULL;
@@ -108,7 +92,8 @@ static void *worker_main(void *argument)
 /* Signals that a thread causes itself; if blocked, they would end the program without a handler. */
 static const int crashes[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP};
 
-/* Starts up to `threads` workers. */
+/* Starts up to `threads` workers. All other signals are handled in the link thread, whose handlers
+ * may read its data. */
 static void start_workers(struct pool *pool, size_t threads)
 {
     sigset_t all, before;
@@ -123,32 +108,6 @@ static void start_workers(struct pool *pool, size_t threads)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Frees everything that pool_create made, after the workers have ended. */
-static void release(struct pool *pool)
-{
-    pthread_cond_destroy(&pool->done_cond);
-    pthread_cond_destroy(&pool->task_cond);
-    pthread_mutex_destroy(&pool->mutex);
-    pqueue_destroy(pool->queue);
-    free(pool->threads);
-    free(pool);
-}
-
-/* False, with none of them made, when one fails, as can happen on systems other than Linux with
- * glibc. */
-static bool make_locks(struct pool *pool)
-{
-    if (pthread_mutex_init(&pool->mutex, NULL))
-        return false;
-    if (pthread_cond_init(&pool->task_cond, NULL) == 0) {
-        if (pthread_cond_init(&pool->done_cond, NULL) == 0)
-            return true;
-        pthread_cond_destroy(&pool->task_cond);
-    }
-    pthread_mutex_destroy(&pool->mutex);
-    return false;
-}
-
 struct pool *pool_create(size_t threads)
 {
     struct pool *pool = calloc(1, sizeof *pool);
@@ -156,22 +115,17 @@ struct pool *pool_create(size_t threads)
     threads = threads ? threads : 1;
     if (!pool)
         return NULL;
-    if (!make_locks(pool)) {
-        free(pool);
-        return NULL;
-    }
-    pool->threads = calloc(threads, sizeof *pool->threads);
-    pool->queue = pqueue_create(leaves_work_before);
+    *pool = (struct pool){.threads = calloc(threads, sizeof *pool->threads),
+                          .queue = pqueue_create(leaves_work_before),
+                          .mutex = PTHREAD_MUTEX_INITIALIZER,
+                          .task_cond = PTHREAD_COND_INITIALIZER,
+                          .done_cond = PTHREAD_COND_INITIALIZER};
     if (pool->threads && pool->queue)
         start_workers(pool, threads);
-    if (pool->started == 0) {
-        release(pool);
-        return NULL;
-    }
-    pthread_mutex_lock(&pool->mutex);
-    pool->alive = pool->started;
-    pthread_mutex_unlock(&pool->mutex);
-    return pool;
+    if (pool->started)
+        return pool;
+    pool_destroy(pool);
+    return NULL;
 }
 
 size_t pool_thread_count(const struct pool *pool)
@@ -210,12 +164,10 @@ size_t pool_submit(struct pool *pool, const struct pool_task *tasks, size_t coun
     return queued;
 }
 
-/* minilink-internals(7), Life of a pool: until the tasks have ended, or, once shutdown has begun,
- * until the workers have. */
 void pool_wait(struct pool *pool)
 {
     pthread_mutex_lock(&pool->mutex);
-    while (pool->queue->count != 0 || (pool->shutdown ? pool->alive : pool->active) != 0)
+    while (pool->queue->count != 0 || pool->active != 0)
         pthread_cond_wait(&pool->done_cond, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
 }
@@ -227,23 +179,19 @@ void pool_destroy(struct pool *pool)
     if (!pool)
         return;
     pthread_mutex_lock(&pool->mutex);
-    while ((dropped = pqueue_pop(pool->queue)) != NULL)
+    while (pool->queue && (dropped = pqueue_pop(pool->queue)) != NULL)
         free(dropped);
     pool->shutdown = true;
     pthread_cond_broadcast(&pool->task_cond);
     pthread_mutex_unlock(&pool->mutex);
-
-    pool_wait(pool);
-    /* A worker that is no longer counted may still hold the mutex: only joining it ensures that it
-     * has ended. */
     for (size_t i = 0; i < pool->started; i++)
         pthread_join(pool->threads[i], NULL);
-    release(pool);
-}
-
-size_t pool_worker(void)
-{
-    return worker_number;
+    pthread_cond_destroy(&pool->done_cond);
+    pthread_cond_destroy(&pool->task_cond);
+    pthread_mutex_destroy(&pool->mutex);
+    pqueue_destroy(pool->queue);
+    free(pool->threads);
+    free(pool);
 }
 
 size_t pool_cpu_count(void)

@@ -2,8 +2,7 @@
  *
  * Properties. A fixed number of joinable pthreads named minilink-1 ... -N; one mutex; a heap of
  * tasks ordered by (priority, sequence): the highest priority first, first come first served among
- * equals. minilink-internals(7), Thread pool, compares it with the description: here workers are
- * joined, one worker is woken per task, and thread creation may fail.
+ * equals. minilink-internals(7), Thread pool, compares it with the description.
  *
  * Operation. create, submit any number of times, wait, destroy, in that order. More tasks may be
  * submitted after wait. destroy without wait drops tasks that have not started. A pool cannot be
@@ -44,10 +43,6 @@ void pool_wait(struct pool *pool);
 /* Destroys the pool: drops tasks that have not started, and waits for running ones. Accepts NULL.
  */
 void pool_destroy(struct pool *pool);
-
-/* The calling thread's number in its pool, 1 to pool_thread_count; 0 when it is not a worker. Tasks
- * that keep data for each worker need no lock then. */
-size_t pool_worker(void);
 
 /* Processors that this process may use (os/cgroup.h), at least 1, as of the first call: reading the
  * files for it each time would be noticeable in a link of two small texts. */

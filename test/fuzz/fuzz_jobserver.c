@@ -34,7 +34,7 @@ static unsigned count_tokens(void)
 }
 
 /* What wakes the call: something readable where no token can be taken, so that none waits. */
-static int wake(const struct jobserver *jobserver)
+static int wake(bool is_ok)
 {
     static int ready = -1, quiet[2];
 
@@ -43,17 +43,18 @@ static int wake(const struct jobserver *jobserver)
         if (ready < 0 || pipe2(quiet, O_CLOEXEC))
             abort();
     }
-    return count_tokens() > 0 && jobserver_state(jobserver) == JOBSERVER_OK ? quiet[0] : ready;
+    return is_ok && count_tokens() > 0 ? quiet[0] : ready;
 }
 
 static void play(struct jobserver *jobserver, struct bytes moves, unsigned tokens)
 {
     unsigned held = 0;
+    bool is_ok = true;
 
     for (size_t i = 0; i < moves.size; i++) {
         if (moves.data[i] & 1)
-            held += jobserver_acquire(jobserver, wake(jobserver));
-        else if (held > 0 && jobserver_release(jobserver) == JOBSERVER_OK)
+            held += jobserver_acquire(jobserver, wake(is_ok));
+        else if (held > 0 && (is_ok = jobserver_release(jobserver) == JOBSERVER_OK))
             held--;
         if (held > tokens + 1)
             abort();

@@ -9,6 +9,7 @@
 #include "cubin/format.h"
 #include "cubin/image.h"
 #include "diag/diag.h"
+#include "os/folder.h"
 #include "output/output.h"
 #include "pool/spread.h"
 #include "files.h"
@@ -371,7 +372,7 @@ TEST_LOOP(contents_that_have_gone_are_a_signal, JUMPS)
         write_image(&image, path);
         ck_abort_msg("written");
     }
-    output_remove_temporaries();
+    leftover_remove_all();
     unlink(path);
     munmap(mapped, 8192);
     close(fd);

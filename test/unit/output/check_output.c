@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "os/folder.h"
 #include "suite.h"
 
 #define LARGE (3u << 20)
@@ -109,7 +110,7 @@ TEST(the_temporaries_of_all_open_outputs_are_removed)
 
     for (size_t i = 0; i < COUNT(outputs); i++)
         ck_assert(output_open(&outputs[i], path));
-    output_remove_temporaries();
+    leftover_remove_all();
     ck_assert_int_eq(rmdir(folder), 0);
     ck_assert_int_eq(mkdir(folder, 0700), 0);
     for (size_t i = 0; i < COUNT(outputs); i++)

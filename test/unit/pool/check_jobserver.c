@@ -109,7 +109,6 @@ TEST(the_implicit_token_comes_first_and_bytes_go_back_as_they_came)
     struct jobserver *jobserver = open_with("ab");
     int wake = new_wake(1);
 
-    ck_assert_int_eq(jobserver_state(jobserver), JOBSERVER_OK);
     ck_assert(jobserver_acquire(jobserver, wake));
     ck_assert(!jobserver_acquire(jobserver, wake));
     close(wake);
@@ -208,7 +207,6 @@ TEST(releasing_what_is_not_held_is_an_error)
     struct jobserver *jobserver = open_with("");
 
     ck_assert_int_eq(jobserver_release(jobserver), JOBSERVER_BAD_RELEASE);
-    ck_assert_int_eq(jobserver_state(jobserver), JOBSERVER_BAD_RELEASE);
     ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_BAD_RELEASE);
 }
 
@@ -242,7 +240,6 @@ static struct jobserver *open_ended(void)
     reader = dup(ended[0]);
     close(reader);
     jobserver = jobserver_open(&auth);
-    ck_assert_int_eq(jobserver_state(jobserver), JOBSERVER_OK);
     ck_assert_int_eq(fcntl(reader, F_GETFL) & O_ACCMODE, O_RDONLY);
     ck_assert_int_eq(dup2(ended[0], reader), reader);
     close(ended[0]);
@@ -256,11 +253,10 @@ TEST(the_end_of_the_pipe_is_a_state_of_its_own_and_the_first_one_stays)
     const struct itimerspec soon = {.it_value = {.tv_nsec = 10000000}};
     ck_assert(jobserver_acquire(jobserver, wake));
     /* Whoever is woken before the pipe was looked at tries again. */
-    while (jobserver_state(jobserver) == JOBSERVER_OK) {
+    do {
         ck_assert_int_eq(timerfd_settime(wake, 0, &soon, NULL), 0);
         ck_assert(!jobserver_acquire(jobserver, wake));
-    }
-    ck_assert_int_eq(jobserver_state(jobserver), JOBSERVER_SHORT_IO);
+    } while (jobserver_release(jobserver) == JOBSERVER_OK && jobserver_acquire(jobserver, wake));
     ck_assert_int_eq(jobserver_release(jobserver), JOBSERVER_SHORT_IO);
     ck_assert_int_eq(jobserver_release(jobserver), JOBSERVER_SHORT_IO); /* not BAD_RELEASE */
     ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_SHORT_IO);
@@ -303,7 +299,6 @@ TEST(descriptors_that_make_did_not_hand_down_are_refused)
     for (int i = 0; i < 4; i++) {
         struct jobserver *jobserver = jobserver_open(&bad[i]);
 
-        ck_assert_int_eq(jobserver_state(jobserver), JOBSERVER_NOT_OPEN);
         ck_assert(jobserver_acquire(jobserver, -1));
         ck_assert_int_eq(jobserver_close(jobserver), JOBSERVER_NOT_OPEN);
     }
@@ -322,7 +317,6 @@ TEST(a_fifo_serves_both_ways)
     ck_assert_int_eq(write(fd, "+", 1), 1);
     auth = (struct jobserver_auth){.kind = JOBSERVER_FIFO, .path = text_of(path)};
     jobserver = jobserver_open(&auth);
-    ck_assert_int_eq(jobserver_state(jobserver), JOBSERVER_OK);
     ck_assert(jobserver_acquire(jobserver, wake));
     ck_assert(jobserver_acquire(jobserver, wake));
     ck_assert_int_lt(read(fd, back, 1), 0);
@@ -356,13 +350,11 @@ TEST(no_client_and_one_that_is_shut_down_have_states)
 {
     struct jobserver *jobserver = open_with("ab");
 
-    ck_assert_int_eq(jobserver_state(NULL), 4);
     ck_assert_int_eq(jobserver_release(NULL), 4);
     jobserver_acquire(jobserver, -1);
     jobserver_acquire(jobserver, -1);
     jobserver_return_all();
     expect_in_pipe("ba");
-    ck_assert_int_eq(jobserver_state(jobserver), 3);
     ck_assert_int_eq(jobserver_close(jobserver), 3);
 }
 

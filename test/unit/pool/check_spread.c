@@ -2,6 +2,7 @@
 #include "pool/spread.h"
 
 #include <stdatomic.h>
+#include <unistd.h>
 
 #include "messages.h"
 #include "pool/pool.h"
@@ -87,32 +88,31 @@ TEST(what_a_part_raises_is_raised)
     ck_assert_uint_eq(loop.seen[500], 1);
 }
 
-/* Notes the calling worker: 0 = the test's own thread. */
-static void note_first(void *noted)
+/* Notes whether the test's own thread calls. */
+static void note_first(void *is_own)
 {
-    ((size_t *)noted)[0] = pool_worker();
+    ((int *)is_own)[0] = gettid() == getpid();
 }
 
-static void note_second(void *noted)
+static void note_second(void *is_own)
 {
-    ((size_t *)noted)[1] = pool_worker();
+    ((int *)is_own)[1] = gettid() == getpid();
 }
 
 TEST(both_functions_are_called)
 {
     static const struct spread one = {.threads = 1, .jobserver = JOBSERVER_OFF};
     static const struct spread two = {.threads = 2, .jobserver = JOBSERVER_OFF};
-    size_t noted[2] = {SIZE_MAX, SIZE_MAX};
+    int is_own[2] = {-1, -1};
 
-    spread_both(&two, true, note_first, note_second, noted);
-    ck_assert(noted[0] > 0 && noted[0] <= 2);
-    ck_assert(noted[1] > 0 && noted[1] <= 2);
-    noted[0] = noted[1] = SIZE_MAX;
-    spread_both(&two, false, note_first, note_second, noted);
-    ck_assert(noted[0] == 0 && noted[1] == 0);
-    noted[0] = noted[1] = SIZE_MAX;
-    spread_both(&one, true, note_first, note_second, noted);
-    ck_assert(noted[0] == 0 && noted[1] == 0);
+    spread_both(&two, true, note_first, note_second, is_own);
+    ck_assert(is_own[0] == 0 && is_own[1] == 0);
+    is_own[0] = is_own[1] = -1;
+    spread_both(&two, false, note_first, note_second, is_own);
+    ck_assert(is_own[0] == 1 && is_own[1] == 1);
+    is_own[0] = is_own[1] = -1;
+    spread_both(&one, true, note_first, note_second, is_own);
+    ck_assert(is_own[0] == 1 && is_own[1] == 1);
 }
 
 TEST(threads_are_limited)
