@@ -2,7 +2,6 @@
  *
  * The link thread makes the work items, has them run (dispatch.h), and takes the results in chunk
  * order when all have ended; a worker sees only its own item. */
-#include "assemble/chunk_job.h"
 #include "assemble/assemble.h"
 
 #include <stdlib.h>
@@ -35,10 +34,9 @@ struct assembly {
     const struct chunks *chunks;
     const struct assemble_request *request;
     struct cubins *cubins;
-    struct assemble_options options;
-    struct chunk_output *outputs; /* one per chunk, as items and tasks */
-    struct work_item *items;
-    struct pool_task *tasks; /* for the chunks that the cache does not have */
+    struct assemble_options options; /* with an output for each chunk, */
+    struct work_item *items;         /* and an item */
+    struct pool_task *tasks;         /* for the chunks that the cache does not have */
     size_t task_count;
     char arch[ARCH_NAME_SIZE];
     uint32_t threads;
@@ -112,7 +110,7 @@ static void set_options(struct assembly *assembly, size_t index)
 {
     const struct assemble_request *request = assembly->request;
     const struct chunk *chunk = &assembly->chunks->list[index];
-    struct chunk_output *output = &assembly->outputs[index];
+    struct chunk_output *output = &assembly->options.outputs[index];
 
     if (!chunk->options || !*chunk->options) {
         output->options = request->options;
@@ -130,35 +128,31 @@ static void prepare_outputs(struct assembly *assembly)
     const struct assemble_request *request = assembly->request;
     size_t count = assembly->chunks->count;
 
-    assembly->outputs = memory_zalloc(count, sizeof *assembly->outputs + sizeof *assembly->items +
-                                                 sizeof *assembly->tasks);
-    assembly->items = (struct work_item *)(assembly->outputs + count);
+    assembly->items = memory_zalloc(count, sizeof(struct chunk_output) + sizeof *assembly->items +
+                                               sizeof *assembly->tasks);
     assembly->tasks = (struct pool_task *)(assembly->items + count);
     assembly->options = (struct assemble_options){
-        .assembler = &request->assembler->table,
+        .request = request,
         .job = {.size = sizeof(struct minilink_job),
                 .arch = arch_name(request->arch, assembly->arch),
                 .line_info = request->line_info,
                 .jobserver = request->jobserver},
         .parent = diag_state_get(),
-        .outputs = assembly->outputs,
+        .outputs = (struct chunk_output *)(assembly->tasks + count),
         .count = count,
         .first_failed = count,
-        .keep_going = request->keep_going,
-        .cache = request->cache,
-        .trial = request->trial,
     };
     count_threads(assembly);
     fit_into_memory(assembly);
     for (size_t i = 0; i < count; i++) {
-        const struct chunk *chunk = &assembly->chunks->list[i];
+        struct chunk_output *output = &assembly->options.outputs[i];
 
-        assembly->outputs[i].index = i;
-        assembly->outputs[i].ptx_size = chunk->text.size;
+        output->index = i;
+        output->ptx_size = assembly->chunks->list[i].text.size;
         set_options(assembly, i);
         assembly->items[i] = (struct work_item){
-            .output_ptr = &assembly->outputs[i],
-            .ptx = chunk->text.data,
+            .output_ptr = output,
+            .ptx = assembly->chunks->list[i].text.data,
             .sm_version = request->arch.sm,
             .debug = request->debug,
             .options = &assembly->options,
@@ -174,7 +168,8 @@ static bool find_cached(struct assembly *assembly, const struct cache_key *commo
     uint64_t start = events_clock();
     char name[CHUNK_NAME_SIZE];
 
-    if (!chunk_cache_find(assembly->request->cache, common, chunk, &assembly->outputs[index]))
+    if (!chunk_cache_find(assembly->request->cache, common, chunk,
+                          &assembly->options.outputs[index]))
         return false;
     if (start)
         events_record(&(struct event){.kind = EVENT_CHUNK,
@@ -205,6 +200,7 @@ static void make_chunk_tasks(struct assembly *assembly)
 /* -vv: shows the options of ptxas, wherever it runs. */
 static void tell_options(const struct assembly *assembly)
 {
+    const struct chunk_output *outputs = assembly->options.outputs;
     struct arena arena = {0};
 
     if (!assembly->request->assembler->ptxas.path || diag_state_get()->verbose < 2)
@@ -214,7 +210,7 @@ static void tell_options(const struct assembly *assembly)
         const struct minilink_job job = chunk_job_of(&assembly->items[i]);
         const char *const *options = ptxas_options(&arena, &job);
 
-        if (i && assembly->outputs[i].options == assembly->outputs[i - 1].options)
+        if (i && outputs[i].options == outputs[i - 1].options)
             continue;
         if (assembly->chunks->program_count > 1)
             diag_verbose("from chunk %zu on:", i);
@@ -226,20 +222,16 @@ static void tell_options(const struct assembly *assembly)
 /* The most threads that the options of some chunk ask for inside it. */
 static uint32_t child_threads(const struct assembly *assembly)
 {
+    const struct chunk_output *outputs = assembly->options.outputs;
     uint32_t most = 1;
 
     for (size_t i = 0; i < assembly->chunks->count; i++)
-        if (i == 0 || assembly->outputs[i].options != assembly->outputs[i - 1].options) {
-            uint32_t threads = child_tokens_threads(assembly->outputs[i].options);
+        if (i == 0 || outputs[i].options != outputs[i - 1].options) {
+            uint32_t threads = child_tokens_threads(outputs[i].options);
 
             most = threads > most ? threads : most;
         }
     return most;
-}
-
-static bool is_assembly_cancelled(void *item)
-{
-    return workitem_is_cancelled(item);
 }
 
 /* minilink-internals(7), Dispatch paths. One chunk in whole-program mode is path 1, one chunk in
@@ -255,7 +247,7 @@ static uint32_t run_tasks(const struct assembly *assembly)
         .threads = assembly->threads,
         .jobserver = request->jobserver,
         .child_threads = request->assembler->ptxas.path ? child_threads(assembly) : 1,
-        .is_cancelled = is_assembly_cancelled,
+        .is_cancelled = workitem_is_cancelled,
     };
 
     if (diag_state_get()->phase == PHASE_NONE && assembly->task_count == 1 &&
@@ -288,7 +280,7 @@ static void tell_origin(const struct assembly *assembly, const struct chunk *chu
                   TEXT_ARG(buffer_view(&words)));
     if (assembly->request->options && *assembly->request->options)
         diag_note("-Xptxas hands options to the assembler, here %s",
-                  assembly->options.assembler->name);
+                  assembly->request->assembler->table.name);
 }
 
 /* Says which ptxas is older than the PTX or the target, and what to give. ptxas of 11.8 to 13.5 has
@@ -320,7 +312,7 @@ static void report_failure(const struct assembly *assembly, size_t index, bool i
     diag_error("%s: %s of %zu, with function '%s', could not be assembled by '%s' (code %d)",
                assembler_code_text(code), chunk_job_name(index, name), assembly->chunks->count,
                chunk->first_function ? chunk->first_function : "",
-               assembly->options.assembler->name, code);
+               assembly->request->assembler->table.name, code);
 }
 
 /* Prints the messages about chunks that make one program, as messages about the program. */
@@ -332,7 +324,7 @@ static void report_program(const struct assembly *assembly)
     CONTEXT_DEFER(arena_cleanup, &arena);
     logs = arena_alloc(&arena, assembly->chunks->count, sizeof *logs);
     for (size_t i = 0; i < assembly->chunks->count; i++)
-        logs[i] = assembly->outputs[i].log;
+        logs[i] = assembly->options.outputs[i].log;
     log_replay_exact(assembly->chunks, logs);
 }
 
@@ -375,6 +367,7 @@ static uint32_t register_limit(const char *log)
  * chunks were run depends on timing. With keep_going all were run, and all are printed. */
 static enum link_code report_results(const struct assembly *assembly)
 {
+    const struct chunk_output *outputs = assembly->options.outputs;
     size_t count = assembly->chunks->count, failed = assembly->options.first_failed;
     uint64_t errors = diag_error_count();
     bool is_program = assembly->chunks->is_exact && failed >= count;
@@ -384,19 +377,18 @@ static enum link_code report_results(const struct assembly *assembly)
         uint64_t before = diag_error_count();
         uint32_t limit;
 
-        if (i > failed && !assembly->options.keep_going)
+        if (i > failed && !assembly->request->keep_going)
             break;
         if (i != failed && assembly->items[i].result == LINK_CANCELLED)
             continue;
-        diag_replay(&assembly->outputs[i].sink);
+        diag_replay(&assembly->options.outputs[i].sink);
         if (!is_program)
-            log_replay(assembly->chunks, &assembly->chunks->list[i], assembly->outputs[i].log,
-                       has_failed);
-        limit = has_failed ? register_limit(assembly->outputs[i].log) : UINT32_MAX;
+            log_replay(assembly->chunks, &assembly->chunks->list[i], outputs[i].log, has_failed);
+        limit = has_failed ? register_limit(outputs[i].log) : UINT32_MAX;
         if (limit < UINT32_MAX)
             diag_note("-Xptxas=-func-maxrregcount=%u makes such functions fit", limit);
         if (has_failed && i == failed)
-            note_outdated(assembly, assembly->outputs[i].log);
+            note_outdated(assembly, outputs[i].log);
         if (has_failed)
             report_failure(assembly, i, diag_error_count() > before);
     }
@@ -412,8 +404,8 @@ static void free_assembly(struct assembly *assembly, bool keep)
 {
     struct cubins *cubins = assembly->cubins;
 
-    for (size_t i = 0; assembly->outputs && i < assembly->chunks->count; i++) {
-        struct chunk_output *output = &assembly->outputs[i];
+    for (size_t i = 0; i < assembly->options.count; i++) {
+        struct chunk_output *output = &assembly->options.outputs[i];
 
         if (keep)
             cubins->list[i] =
@@ -423,7 +415,7 @@ static void free_assembly(struct assembly *assembly, bool keep)
         free(output->log);
         diag_sink_free(&output->sink);
     }
-    free(assembly->outputs);
+    free(assembly->items);
     arena_free(&assembly->options.arena);
     if (!keep)
         cubins_free(cubins);

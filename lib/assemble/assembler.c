@@ -97,26 +97,13 @@ bool assembler_open(struct assembler *assembler, const struct assembler_request 
     return false;
 }
 
-struct trial {
-    struct assembler *assembler;
-    const struct assembler_request *request;
-    bool is_open;
-};
-
-static enum link_code open_trial(void *argument)
-{
-    struct trial *trial = argument;
-
-    trial->is_open = assembler_open(trial->assembler, trial->request);
-    return LINK_OK;
-}
-
 bool assembler_try(struct assembler *assembler, const struct assembler_request *request)
 {
-    struct trial trial = {assembler, request, false};
+    struct diag_diversion unheard;
 
-    diag_silence(open_trial, &trial);
-    return trial.is_open;
+    diag_divert(&unheard, NULL);
+    CONTEXT_DEFER(diag_divert_end, &unheard);
+    return assembler_open(assembler, request);
 }
 
 const char *assembler_file(const struct assembler *assembler,
@@ -130,25 +117,13 @@ const char *assembler_version(struct assembler *assembler)
     return assembler->ptxas.path ? ptxas_version(&assembler->ptxas) : assembler->table.version;
 }
 
-struct question {
-    struct assembler *assembler;
-    const char *version;
-};
-
-static enum link_code ask_silently(void *argument)
-{
-    struct question *question = argument;
-
-    question->version = assembler_version(question->assembler);
-    return LINK_OK;
-}
-
 const char *assembler_try_version(struct assembler *assembler)
 {
-    struct question question = {assembler, NULL};
+    struct diag_diversion unheard;
 
-    diag_silence(ask_silently, &question);
-    return question.version;
+    diag_divert(&unheard, NULL);
+    CONTEXT_DEFER(diag_divert_end, &unheard);
+    return assembler_version(assembler);
 }
 
 void assembler_close(struct assembler *assembler)

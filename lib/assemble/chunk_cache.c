@@ -1,5 +1,4 @@
 /* chunk_cache.c: a chunk's key, and its cubin and log as parts of an entry. */
-#include "assemble/chunk_job.h"
 #include "assemble/chunk_cache.h"
 
 #include <stdlib.h>

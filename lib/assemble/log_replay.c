@@ -1,6 +1,5 @@
 /* log_replay.c: turns log lines into messages. chunk_origin() maps lines of the chunk back,
  * chunk_own_name() names that only chunks have. */
-#include "assemble/chunk_job.h"
 #include "assemble/log_replay.h"
 
 #include <string.h>

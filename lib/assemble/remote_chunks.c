@@ -1,5 +1,4 @@
 /* remote_chunks.c: makes jobs from items, the command of a job, and items' results from jobs. */
-#include "assemble/chunk_job.h"
 #include "assemble/remote_chunks.h"
 
 #include <stdlib.h>
@@ -180,12 +179,13 @@ static void make_remote_jobs(struct sending *sending, size_t count)
 }
 
 /* Reports what a worker would have reported about its chunk. */
-static enum link_code report_job(void *argument)
+static void report_wrong(const struct distribute_job *job, struct diag_sink *sink)
 {
-    const struct distribute_job *job = argument;
+    struct diag_diversion heard;
 
+    diag_divert(&heard, sink);
+    CONTEXT_DEFER(diag_divert_end, &heard);
     diag_error("The result of %s cannot be used: %s", job->name, job->why);
-    return LINK_OK;
 }
 
 static void take_chunk_job(struct work_item *item, struct distribute_job *job)
@@ -202,7 +202,7 @@ static void take_chunk_job(struct work_item *item, struct distribute_job *job)
         item->result = LINK_OK;
         /* Without the job's messages, a later link would print fewer. */
         if (job->is_log_known)
-            chunk_cache_keep(item->options->cache, output);
+            chunk_cache_keep(item->options->request->cache, output);
         break;
     case DISTRIBUTE_FAILED:
         item->result = (int32_t)job->code;
@@ -211,7 +211,7 @@ static void take_chunk_job(struct work_item *item, struct distribute_job *job)
     case DISTRIBUTE_WRONG:
         item->result = LINK_FAILED;
         atomic_store(&item->options->first_failed, output->index);
-        diag_collect(report_job, job, item->options->parent, &output->sink);
+        report_wrong(job, &output->sink);
         break;
     case DISTRIBUTE_MISSING:
         item->result = LINK_CANCELLED;

@@ -1,9 +1,6 @@
-/* workitem.c: unpacks the item, assembles under a recovery point, stores the code.
- * minilink-internals(7), Work items. */
-#include "assemble/chunk_job.h"
+/* workitem.c: unpacks the item, assembles under a recovery point, stores the code. */
 #include "assemble/workitem.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +8,21 @@
 #include "base/clock.h"
 #include "diag/events.h"
 #include "os/cleanup.h"
+
+struct minilink_job chunk_job_of(const struct work_item *item)
+{
+    struct minilink_job job = item->options->job;
+
+    job.ptx = item->ptx;
+    job.ptx_size = item->output_ptr->ptx_size;
+    job.maxrregcount = item->output_ptr->maxrregcount;
+    job.options = item->output_ptr->options;
+    job.sm = item->sm_version;
+    job.debug = item->debug != 0;
+    job.mode = item->mode;
+    job.cancelled = &item->output_ptr->cancelled;
+    return job;
+}
 
 /* One call of the assembler. It is outside the recovery point, so that results can be freed when
  * memory runs out inside. */
@@ -53,7 +65,7 @@ static void mark_failed(struct assemble_options *options, size_t index)
         if (!atomic_compare_exchange_weak(&options->first_failed, &before, index))
             continue;
         last = before < options->count ? before : options->count - 1;
-        for (size_t i = last; i > index && !options->keep_going; i--)
+        for (size_t i = last; i > index && !options->request->keep_going; i--)
             __atomic_store_n(&options->outputs[i].cancelled, 1, __ATOMIC_SEQ_CST);
         return;
     }
@@ -107,7 +119,7 @@ static enum link_code compile_chunk(const struct work_item *item)
     const struct assemble_options *options = item->options;
     char name[CHUNK_NAME_SIZE];
     struct call call = {
-        .assembler = options->assembler,
+        .assembler = &options->request->assembler->table,
         .job = chunk_job_of(item),
         .result = {.size = sizeof(struct minilink_result)},
         .parent = options->parent,
@@ -119,7 +131,7 @@ static enum link_code compile_chunk(const struct work_item *item)
     call.job.name = chunk_job_name(output->index, name);
     cleanup_guard(collect_messages, &call);
     output->nanoseconds = clock_now() - start;
-    record_times(&call, output, start, options->cache ? "miss" : NULL);
+    record_times(&call, output, start, options->request->cache ? "miss" : NULL);
     return take_result(output, &call.result, call.code);
 }
 
@@ -147,7 +159,7 @@ void workitem_cancel_all(void *argument)
 
 static void try_first(struct assemble_options *options, const struct chunk_output *output)
 {
-    struct chunk_trial *trial = options->trial;
+    struct chunk_trial *trial = options->request->trial;
 
     if (!trial || atomic_flag_test_and_set(&trial->is_asked) ||
         trial->is_useful(trial->argument, (struct bytes){output->cubin, output->cubin_size}))
@@ -171,14 +183,15 @@ void workitem_run(void *argument)
     }
     item->result = (int32_t)compile_chunk(item);
     if (item->result == LINK_OK) {
-        chunk_cache_keep(item->options->cache, item->output_ptr);
+        chunk_cache_keep(item->options->request->cache, item->output_ptr);
         try_first(item->options, item->output_ptr);
     } else {
         mark_failed(item->options, item->output_ptr->index);
     }
 }
 
-bool workitem_is_cancelled(const struct work_item *item)
+bool workitem_is_cancelled(void *item)
 {
-    return __atomic_load_n(&item->output_ptr->cancelled, __ATOMIC_RELAXED) != 0;
+    return __atomic_load_n(&((struct work_item *)item)->output_ptr->cancelled, __ATOMIC_RELAXED) !=
+           0;
 }

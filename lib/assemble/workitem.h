@@ -10,7 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
+#include "assemble/assemble.h"
 #include "base/arena.h"
 #include "base/context.h"
 #include "cache/cache.h"
@@ -43,7 +45,7 @@ struct chunk_trial {
 
 /* Shared by all items; the workers only read it, except for first_failed. */
 struct assemble_options {
-    const struct minilink_assembler *assembler;
+    const struct assemble_request *request;
     struct arena arena;              /* for chunks' options */
     struct minilink_job job;         /* the fields that are the same for all chunks */
     const struct diag_state *parent; /* the link thread's, for its reporting flags */
@@ -53,9 +55,6 @@ struct assemble_options {
      * cancelled; earlier ones are not, so that, whatever the timing, the chunk that fails the link
      * is the first one that cannot be assembled. */
     _Atomic size_t first_failed;
-    bool keep_going;           /* nothing is cancelled */
-    struct cache *cache;       /* stores the results; or NULL */
-    struct chunk_trial *trial; /* or NULL */
 };
 
 struct work_item {
@@ -78,6 +77,25 @@ _Static_assert(offsetof(struct work_item, mode) == 32, "mode");
 _Static_assert(offsetof(struct work_item, result) == 36, "result");
 #endif
 
+/* Room for a name that chunk_job_name writes. */
+#define CHUNK_NAME_SIZE 32
+
+/* Writes the user's name of a chunk, "chunk 3" for index 3, and returns `name`. */
+static inline const char *chunk_job_name(size_t index, char name[CHUNK_NAME_SIZE])
+{
+    snprintf(name, CHUNK_NAME_SIZE, "chunk %zu", index);
+    return name;
+}
+
+/* Whether the tool is minilink, whose report verifies each result; else it is ptxas alone. */
+static inline bool chunk_job_is_reported(const struct assemble_request *request)
+{
+    return !request->assembler->ptxas.path || distribute_is_minilink(request->distribution->tool);
+}
+
+/* The assembler's job for an item, without its name. */
+struct minilink_job chunk_job_of(const struct work_item *item);
+
 /* What the pool runs: assembles the chunk of `item`, a struct work_item, and sets its result. Never
  * jumps out: running out of memory is a result. May be called in the link thread too. */
 void workitem_run(void *item);
@@ -89,5 +107,6 @@ enum link_code workitem_code(enum link_code code, const struct minilink_result *
 /* Cancels all chunks of `options`, a struct assemble_options. */
 void workitem_cancel_all(void *options);
 
-/* True when the chunk is cancelled, because an earlier one failed. */
-bool workitem_is_cancelled(const struct work_item *item);
+/* True when the chunk of `item`, a struct work_item, is cancelled, because an earlier one failed.
+ */
+bool workitem_is_cancelled(void *item);

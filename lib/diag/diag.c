@@ -338,40 +338,52 @@ bool diag_text(struct text text)
     return ok;
 }
 
+void diag_divert(struct diag_diversion *diversion, struct diag_sink *sink)
+{
+    struct diag_state *state = diag_state_get();
+
+    *diversion = (struct diag_diversion){.before = *state};
+    state->sink = sink ? sink : &diversion->dropped;
+}
+
+void diag_divert_end(void *argument)
+{
+    struct diag_diversion *diversion = argument;
+    struct diag_state *state = diag_state_get();
+
+    state->sink = diversion->before.sink;
+    state->error_count = diversion->before.error_count;
+    state->refusal_count = diversion->before.refusal_count;
+    state->has_warning_or_error = diversion->before.has_warning_or_error;
+    state->has_fatal_error = diversion->before.has_fatal_error;
+    diag_sink_free(&diversion->dropped);
+}
+
 enum link_code diag_collect(enum link_code (*function)(void *argument), void *argument,
                             const struct diag_state *parent, struct diag_sink *sink)
 {
     struct diag_state *state = diag_state_open();
-    struct diag_sink *outer;
-    uint64_t errors, refusals;
-    bool had_any, had_fatal;
+    struct diag_diversion diversion;
     enum link_code code;
 
     if (!state)
         return LINK_NO_MEMORY;
-    outer = state->sink;
-    errors = state->error_count;
-    refusals = state->refusal_count;
-    had_any = state->has_warning_or_error;
-    had_fatal = state->has_fatal_error;
+    diag_divert(&diversion, sink);
     if (state != parent)
         diag_state_inherit(parent);
-    state->sink = sink;
     code = context_run(function, argument);
-    state->sink = outer;
-    state->error_count = errors;
-    state->refusal_count = refusals;
-    state->has_warning_or_error = had_any;
-    state->has_fatal_error = had_fatal;
+    diag_divert_end(&diversion);
     return code;
 }
 
 void diag_silence(enum link_code (*function)(void *argument), void *argument)
 {
-    struct diag_sink said = {0};
-    enum link_code code = diag_collect(function, argument, diag_state_get(), &said);
+    struct diag_diversion diversion;
+    enum link_code code;
 
-    diag_sink_free(&said);
+    diag_divert(&diversion, NULL);
+    code = context_run(function, argument);
+    diag_divert_end(&diversion);
     if (code != LINK_OK)
         context_raise(code);
 }

@@ -198,6 +198,17 @@ struct diag_place diag_place_behind(const char *file, struct text text, size_t o
  * and a source line when that line is very long. */
 struct diag_place diag_place_find(const struct diag_place *place);
 
+/* The calling thread's messages go to `sink` until diag_divert_end(), which is for CONTEXT_DEFER,
+ * too; with NULL they are dropped: for attempts whose failure the caller reports, if anybody does.
+ * The thread's counts of errors are then as before: the sink's are added when it is replayed. */
+struct diag_diversion {
+    struct diag_state before;
+    struct diag_sink dropped;
+};
+
+void diag_divert(struct diag_diversion *diversion, struct diag_sink *sink);
+void diag_divert_end(void *diversion);
+
 /* Runs function(argument) in the calling thread under a recovery point, with the reporting flags of
  * `parent` and its messages going to `sink`. Returns its result, or what was raised. The thread's
  * counts of errors stay as they are: the sink's are added when it is replayed. */

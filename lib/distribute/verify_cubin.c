@@ -15,21 +15,6 @@
 /* The cubin's name for cubin_read. */
 #define NAME "result"
 
-/* One call of cubin_read; a cubin that it accepts has all its parts inside the file. */
-struct reading {
-    struct cubin cubin;
-    struct bytes data;
-    bool ok;
-};
-
-static enum link_code read_cubin(void *argument)
-{
-    struct reading *reading = argument;
-
-    reading->ok = cubin_read(&reading->cubin, NAME, reading->data);
-    return LINK_OK;
-}
-
 /* The text of an error of cubin_read, without the prefix of the message. */
 static const char *message_of(struct arena *arena, const struct diag_sink *sink)
 {
@@ -52,16 +37,16 @@ static void free_sink(void *sink)
     diag_sink_free(sink);
 }
 
-static const char *find_damage(struct arena *arena, struct reading *reading)
+/* A cubin that cubin_read accepts has all its parts inside the file. */
+static const char *find_damage(struct arena *arena, struct cubin *cubin, struct bytes data)
 {
     struct diag_sink sink = {0};
-    enum link_code code;
+    struct diag_diversion heard;
 
     CONTEXT_DEFER(free_sink, &sink);
-    code = diag_collect(read_cubin, reading, diag_state_get(), &sink);
-    if (code == LINK_NO_MEMORY)
-        context_raise(LINK_NO_MEMORY);
-    return reading->ok ? NULL : message_of(arena, &sink);
+    diag_divert(&heard, &sink);
+    CONTEXT_DEFER(diag_divert_end, &heard);
+    return cubin_read(cubin, NAME, data) ? NULL : message_of(arena, &sink);
 }
 
 /* The first kernel that the cubin does not define, or NULL. */
@@ -102,22 +87,22 @@ const char *verify_cubin(void *argument, struct arena *arena, const struct distr
                          struct bytes data)
 {
     const struct verify_cubin_expectation *expected = argument;
-    struct reading reading = {.data = data};
+    struct cubin cubin = {0};
     char wanted[ARCH_NAME_SIZE], found[ARCH_NAME_SIZE];
     struct arch arch;
     const char *why;
 
     if (data.size < sizeof(Elf64_Ehdr) || memcmp(data.data, ELFMAG, SELFMAG) != 0)
         return arena_printf(arena, "its %zu bytes are no ELF file", data.size);
-    CONTEXT_DEFER(arena_cleanup, &reading.cubin.arena);
-    why = find_damage(arena, &reading);
-    if (!why && reading.cubin.type == ET_EXEC && expected->mode != MINILINK_MODE_WHOLE)
+    CONTEXT_DEFER(arena_cleanup, &cubin.arena);
+    why = find_damage(arena, &cubin, data);
+    if (!why && cubin.type == ET_EXEC && expected->mode != MINILINK_MODE_WHOLE)
         why = "it is an executable, where a relocatable cubin was asked for";
     if (!why && (!rawcode_cubin_arch(data, &arch) || arch.sm != expected->arch.sm ||
                  (arch.suffix == 'a') != (expected->arch.suffix == 'a')))
         why = arena_printf(arena, "it is for %s, where code for %s was asked for",
                            arch_name(arch, found), arch_name(expected->arch, wanted));
     if (!why && !expected->is_vouched_for)
-        why = find_lost(arena, &reading.cubin, job);
+        why = find_lost(arena, &cubin, job);
     return why;
 }

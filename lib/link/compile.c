@@ -71,12 +71,10 @@ bool compile_check(struct link *link)
 /* Names that code other than LLVM bitcode exports or refers to, each once, in the order of the
  * link: for the passes that make all other symbols internal. */
 struct other_names {
-    const struct link *link;
     struct arena arena;
     struct table known;
     struct text *list;
     size_t count, capacity;
-    bool is_complete;
 };
 
 static void add_other_name(struct other_names *names, struct text name)
@@ -110,13 +108,15 @@ static void add_cubin_names(struct other_names *names, const struct cubin *cubin
             add_other_name(names, cubin->symbols[i].name);
 }
 
-/* Collects the names of PTX, cubins (which have been read) and the PTX of LTO-IR. Stops at
+/* Collects the names of PTX, cubins (which have been read) and the PTX of LTO-IR. False at
  * unreadable PTX, which linking it will report. */
-static enum link_code collect_names(void *argument)
+static bool collect_names(struct other_names *names, const struct link *link)
 {
-    struct other_names *names = argument;
-    const struct link *link = names->link;
     struct inflation inflation = link->ptx_inflation;
+    struct diag_diversion unheard;
+
+    diag_divert(&unheard, NULL);
+    CONTEXT_DEFER(diag_divert_end, &unheard);
 
     for (size_t i = 0; i < link->members.count; i++) {
         const struct member *member = &link->members.list[i];
@@ -125,12 +125,11 @@ static enum link_code collect_names(void *argument)
         if (member->role == MEMBER_PTX &&
             !(member_code(member, &inflation, &names->arena, &code) &&
               add_ptx(names, member->name, (struct text){(const char *)code.data, code.size})))
-            return LINK_OK;
+            return false;
     }
     for (size_t i = 0; i < link->member_cubin_count; i++)
         add_cubin_names(names, &link->member_cubins[i]);
-    names->is_complete = link->lto.ptx.size == 0 || add_ptx(names, "lto.ptx", link->lto.ptx);
-    return LINK_OK;
+    return link->lto.ptx.size == 0 || add_ptx(names, "lto.ptx", link->lto.ptx);
 }
 
 /* The settings of compilations by the library with this name in messages. */
@@ -187,7 +186,7 @@ static bool compile_lto(struct link *link)
 static bool compile_bitcode(struct link *link)
 {
     struct lto_request how = lto_request_of(link, &link->llvm, "libLLVM");
-    struct other_names others = {.link = link};
+    struct other_names others = {0};
     struct bitcode_request wanted = {
         .link = &how,
         .words = link->request->llvm_options,
@@ -199,9 +198,8 @@ static bool compile_bitcode(struct link *link)
     CONTEXT_DEFER(arena_cleanup, &others.arena);
     CONTEXT_DEFER(table_cleanup, &others.known);
     how.distribution = NULL;
-    if (wanted.is_linked && !how.relocatable && !how.emit_ltoir)
-        diag_silence(collect_names, &others);
-    wanted.is_open = wanted.is_linked && !others.is_complete;
+    wanted.is_open =
+        wanted.is_linked && (how.relocatable || how.emit_ltoir || !collect_names(&others, link));
     wanted.named = others.list;
     wanted.named_count = wanted.is_open ? 0 : others.count;
     return lto_ended(

@@ -224,17 +224,13 @@ static enum link_code try_chunk(void *argument)
     return LINK_OK;
 }
 
-static enum link_code try_quietly(void *trial)
-{
-    diag_silence(try_chunk, trial);
-    return LINK_OK;
-}
-
 bool exact_is_known(const void *chunks, struct bytes cubin)
 {
     struct trial trial = {.chunks = chunks, .file = cubin};
-    enum link_code code = context_run(try_quietly, &trial);
+    struct diag_sink unheard = {0};
+    enum link_code code = diag_collect(try_chunk, &trial, diag_state_get(), &unheard);
 
+    diag_sink_free(&unheard);
     cubin_free(&trial.cubin);
     arena_free(&trial.arena);
     return trial.is_known || code != LINK_OK;

@@ -122,38 +122,30 @@ bool exact_probe_split(struct exact_probe *probe, struct arch arch)
     return split_program(&probe->whole, &probe->program, &wanted);
 }
 
-struct assembly {
-    struct exact_probe *probe;
-    const struct assemble_request *request;
-    struct arena *arena;
-    bool is_same;
-};
-
-static enum link_code assemble_both(void *argument)
+static bool assemble_both(struct exact_probe *probe, const struct assemble_request *request,
+                          struct arena *arena)
 {
-    struct assembly *assembly = argument;
-    struct exact_probe *probe = assembly->probe;
+    struct diag_diversion unheard;
     const char *why;
 
-    assembly->is_same =
-        assemble_chunks(&probe->chunk_cubins, &probe->chunks, assembly->request) == LINK_OK &&
-        exact_make_program(&probe->image, &probe->chunks, &probe->chunk_cubins, assembly->arena,
-                           &why) &&
-        assemble_chunks(&probe->whole_cubin, &probe->whole, assembly->request) == LINK_OK &&
-        probe->image.size == probe->whole_cubin.list->size &&
-        memcmp(probe->image.data, probe->whole_cubin.list->data, probe->image.size) == 0;
-    return LINK_OK;
+    diag_divert(&unheard, NULL);
+    CONTEXT_DEFER(diag_divert_end, &unheard);
+    return assemble_chunks(&probe->chunk_cubins, &probe->chunks, request) == LINK_OK &&
+           exact_make_program(&probe->image, &probe->chunks, &probe->chunk_cubins, arena, &why) &&
+           assemble_chunks(&probe->whole_cubin, &probe->whole, request) == LINK_OK &&
+           probe->image.size == probe->whole_cubin.list->size &&
+           memcmp(probe->image.data, probe->whole_cubin.list->data, probe->image.size) == 0;
 }
 
 const char *exact_probe_run(struct exact_probe *probe, const struct assemble_request *request,
                             struct arena *arena)
 {
-    struct assembly assembly = {.probe = probe, .request = request, .arena = arena};
+    bool is_same;
 
     diag_state_get()->phase = PHASE_CHUNKS;
-    diag_silence(assemble_both, &assembly);
+    is_same = assemble_both(probe, request, arena);
     diag_state_get()->phase = PHASE_PROGRAM;
-    return assembly.is_same ? NULL : "this ptxas writes whole programs in a form that is not known";
+    return is_same ? NULL : "this ptxas writes whole programs in a form that is not known";
 }
 
 void exact_probe_free(void *argument)
