@@ -53,19 +53,21 @@ void diag_state_inherit(const struct diag_state *from)
 }
 
 /* The continuation flag says whether the last message was dropped, so that its notes are too. */
-static bool is_suppressed(struct diag_state *state, enum diag_severity severity)
+static bool is_suppressed(struct diag_state *state, enum diag_severity severity,
+                          enum diag_trait trait)
 {
     if (severity == DIAG_NOTE)
         return state->continuation;
-    state->continuation = (severity == DIAG_INFO && state->suppress_infos) ||
-                          (severity == DIAG_WARNING && state->suppress_warnings);
+    state->continuation =
+        (severity == DIAG_INFO && state->suppress_infos && trait != DIAG_SUMMARY) ||
+        (severity == DIAG_WARNING && state->suppress_warnings);
     return state->continuation;
 }
 
 static enum diag_severity promote_severity(struct diag_state *state, enum diag_severity severity,
-                                           bool may_rise)
+                                           enum diag_trait trait)
 {
-    if (severity == DIAG_WARNING && may_rise && state->warnings_are_errors)
+    if (severity == DIAG_WARNING && trait != DIAG_CAUTION && state->warnings_are_errors)
         severity = DIAG_ERROR;
     if (severity > DIAG_INFO)
         state->has_warning_or_error = true;
@@ -73,6 +75,7 @@ static enum diag_severity promote_severity(struct diag_state *state, enum diag_s
         state->error_count++;
     if (severity > DIAG_ERROR)
         state->has_fatal_error = true;
+    state->refusal_count += trait == DIAG_REFUSAL;
     return severity;
 }
 
@@ -175,95 +178,25 @@ static void show_or_keep(struct diag_state *state, enum diag_severity severity,
         print_line(state, severity, line.data, line.size);
 }
 
-/* `may_rise`: -Werror turns a warning into an error. */
-static void report_message(enum diag_severity severity, bool may_rise,
-                           const struct diag_place *place, const char *format, va_list arguments)
+bool diag_report(enum diag_severity severity, enum diag_trait trait, const struct diag_place *place,
+                 const char *format, ...)
 {
     struct diag_state *state = diag_state_get();
     struct buffer body = {0};
-
-    if (is_suppressed(state, severity))
-        return;
-    severity = promote_severity(state, severity, may_rise);
-    if (is_beyond_limit(state, severity))
-        return;
-    CONTEXT_DEFER(buffer_cleanup, &body);
-    buffer_vprintf(&body, format, arguments);
-    show_or_keep(state, severity, place, &body);
-}
-
-#define REPORT(severity, may_rise)                                                                 \
-    do {                                                                                           \
-        va_list arguments;                                                                         \
-        va_start(arguments, format);                                                               \
-        report_message(severity, may_rise, NULL, format, arguments);                               \
-        va_end(arguments);                                                                         \
-    } while (0)
-
-void diag_info(const char *format, ...)
-{
-    REPORT(DIAG_INFO, true);
-}
-
-void diag_warning(const char *format, ...)
-{
-    REPORT(DIAG_WARNING, true);
-}
-
-void diag_caution(const char *format, ...)
-{
-    REPORT(DIAG_WARNING, false);
-}
-
-bool diag_error(const char *format, ...)
-{
-    REPORT(DIAG_ERROR, true);
-    return false;
-}
-
-bool diag_refusal(const char *format, ...)
-{
-    REPORT(DIAG_ERROR, true);
-    diag_state_get()->refusal_count++;
-    return false;
-}
-
-bool diag_fatal(const char *format, ...)
-{
-    REPORT(DIAG_FATAL, true);
-    return false;
-}
-
-void diag_note(const char *format, ...)
-{
-    REPORT(DIAG_NOTE, true);
-}
-
-void diag_summary(const char *format, ...)
-{
-    struct diag_state *state = diag_state_get();
-    bool suppress_infos = state->suppress_infos;
-
-    if (!state->verbose)
-        return;
-    state->suppress_infos = false;
-    REPORT(DIAG_INFO, true);
-    state->suppress_infos = suppress_infos;
-}
-
-void diag_verbose(const char *format, ...)
-{
-    if (diag_state_get()->verbose > 1)
-        REPORT(DIAG_INFO, true);
-}
-
-void diag_at(enum diag_severity severity, const struct diag_place *place, const char *format, ...)
-{
     va_list arguments;
 
+    if ((trait == DIAG_SUMMARY && state->verbose < 1) ||
+        (trait == DIAG_VERBOSE && state->verbose < 2) || is_suppressed(state, severity, trait))
+        return false;
+    severity = promote_severity(state, severity, trait);
+    if (is_beyond_limit(state, severity))
+        return false;
+    CONTEXT_DEFER(buffer_cleanup, &body);
     va_start(arguments, format);
-    report_message(severity, true, place, format, arguments);
+    buffer_vprintf(&body, format, arguments);
     va_end(arguments);
+    show_or_keep(state, severity, place, &body);
+    return false;
 }
 
 void diag_again(enum diag_severity severity, const struct diag_place *place, struct text body)
@@ -277,7 +210,7 @@ void diag_again(enum diag_severity severity, const struct diag_place *place, str
         return;
     CONTEXT_DEFER(buffer_cleanup, &words);
     buffer_text(&words, body);
-    show_or_keep(state, promote_severity(state, severity, false), place, &words);
+    show_or_keep(state, promote_severity(state, severity, DIAG_CAUTION), place, &words);
 }
 
 static enum link_code report_no_memory(void *unused)

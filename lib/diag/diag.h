@@ -133,43 +133,54 @@ struct diag_state *diag_state_get(void);
  * destinations of messages stay, and its error count starts at 0. */
 void diag_state_inherit(const struct diag_state *from);
 
-/* Messages without a place in a text; `format` is a sentence without a newline. A message is
- * dropped when the thread's flags suppress its severity; -Werror makes a warning an error. */
-void diag_info(const char *format, ...) __attribute__((format(printf, 1, 2)));
-void diag_warning(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* What a message is beside its severity. */
+enum diag_trait {
+    DIAG_PLAIN,
+    DIAG_CAUTION, /* -Werror leaves the warning one */
+    DIAG_REFUSAL, /* see diag_is_refusal() */
+    DIAG_SUMMARY, /* shown under -v, and whatever -disable-infos says */
+    DIAG_VERBOSE, /* shown under -vv */
+};
+
+/* Reports a message; `place` may be NULL, and `format` is a sentence without a newline. A message
+ * is dropped when the thread's flags suppress its severity; -Werror makes a warning an error.
+ * Returns false, which callers may return, too. Call it by the names below. */
+bool diag_report(enum diag_severity severity, enum diag_trait trait, const struct diag_place *place,
+                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+
+#define diag_info(...)    diag_report(DIAG_INFO, DIAG_PLAIN, NULL, __VA_ARGS__)
+#define diag_warning(...) diag_report(DIAG_WARNING, DIAG_PLAIN, NULL, __VA_ARGS__)
+#define diag_error(...)   diag_report(DIAG_ERROR, DIAG_PLAIN, NULL, __VA_ARGS__)
+
+/* An error that ends the link; it does not itself end anything. */
+#define diag_fatal(...) diag_report(DIAG_FATAL, DIAG_PLAIN, NULL, __VA_ARGS__)
+
+/* One more line that belongs to the message just reported (and is dropped with it). */
+#define diag_note(...) diag_report(DIAG_NOTE, DIAG_PLAIN, NULL, __VA_ARGS__)
+
+/* A message about a place in a text: "file:line:column: text", the line and a caret under it. */
+#define diag_at(severity, place, ...) diag_report(severity, DIAG_PLAIN, place, __VA_ARGS__)
+
 /* A warning about something that no change to the inputs or options can fix: the machine's fault (a
  * jobserver that is gone), or the link's own (something that the output lacks compared with
- * nvlink's). -Werror leaves it a warning. */
-void diag_caution(const char *format, ...) __attribute__((format(printf, 1, 2)));
+ * nvlink's). */
+#define diag_caution(...) diag_report(DIAG_WARNING, DIAG_CAUTION, NULL, __VA_ARGS__)
 
-/* Returns false, which the caller may return, too. */
-bool diag_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* An error in a program whose inputs could be merged: an undefined reference, or more memory or
+ * registers than there are. nvlink (13.0 and 13.5 alike) reports no fatal error behind it, and ends
+ * with status 255 where it has 1 for all others. */
+#define diag_refusal(...) diag_report(DIAG_ERROR, DIAG_REFUSAL, NULL, __VA_ARGS__)
 
-/* The same for an error in a program whose inputs could be merged: an undefined reference, or more
- * memory or registers than there are. nvlink (13.0 and 13.5 alike) reports no fatal error behind
- * it, and ends with status 255 where it has 1 for all others. */
-bool diag_refusal(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* An info that nvlink shows under -v, too: no other is shown there, so that logs can be compared.
+ */
+#define diag_summary(...) diag_report(DIAG_INFO, DIAG_SUMMARY, NULL, __VA_ARGS__)
 
-/* The same for an error that ends the link. Does not itself end anything. */
-bool diag_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* An info of minilink's own. */
+#define diag_verbose(...) diag_report(DIAG_INFO, DIAG_VERBOSE, NULL, __VA_ARGS__)
 
 /* "out of memory", as an error that ends the link. Needs no memory itself, so that it may be called
  * where nothing can be raised. */
 void diag_no_memory(void);
-
-/* One more line that belongs to the message just reported (and is dropped with it). */
-void diag_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* An info that is shown under -v, where nvlink has the same one under -v: nothing else is printed
- * there, so that the logs of both can be compared. As there, -disable-infos does not drop it. */
-void diag_summary(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* An info of minilink's own, which is shown under -vv only. */
-void diag_verbose(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* A message about a place in a text: "file:line:column: text", the line and a caret under it. */
-void diag_at(enum diag_severity severity, const struct diag_place *place, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
 
 /* Notes the kind of the reported failure, for the exit status. Returns false. */
 bool diag_blame(enum link_code code);

@@ -7,8 +7,7 @@
 #include "base/context.h"
 #include "diag/demangle.h"
 #include "diag/diag.h"
-#include "diag/near_names.h"
-#include "diag/referrers.h"
+#include "diag/missing.h"
 #include "diag/symbol_names.h"
 #include "input/contents.h"
 #include "ptx/link.h"
@@ -25,18 +24,9 @@ struct explainer {
     struct arena arena;
     const struct program *program;
     struct referrers referrers; /* live symbols that name missing ones */
-    struct near_names near;     /* definitions, by symbol */
+    struct text *bases;         /* of the names of definitions, by symbol; else empty */
     struct symbol_names names;
 };
-
-static void free_fault_explainer(void *argument)
-{
-    struct explainer *explainer = argument;
-
-    near_names_free(&explainer->near);
-    referrers_free(&explainer->referrers);
-    arena_free(&explainer->arena);
-}
 
 static void find_fault_references(struct explainer *explainer, const struct program_fault *faults,
                                   size_t count)
@@ -51,8 +41,8 @@ static void find_fault_references(struct explainer *explainer, const struct prog
 
         for (uint32_t j = 0; symbol->is_live && j < symbol->reference_count; j++)
             if (is_missing[symbol->references[j]])
-                referrers_add(&explainer->referrers,
-                              &(struct referrer){symbol->references[j], symbol->module, i});
+                referrers_add(&explainer->referrers, &explainer->arena,
+                              (struct referrer){symbol->references[j], symbol->module, i});
     }
     referrers_sort(&explainer->referrers);
 }
@@ -61,10 +51,12 @@ static void find_program_bases(struct explainer *explainer)
 {
     const struct program *program = explainer->program;
 
-    near_names_begin(&explainer->near, &explainer->arena, program->symbol_count);
-    for (uint32_t i = (uint32_t)program->symbol_count; i-- > 0;)
+    explainer->bases =
+        arena_zalloc(&explainer->arena, program->symbol_count, sizeof *explainer->bases);
+    for (size_t i = 0; i < program->symbol_count; i++)
         if (program->symbols[i].is_defined)
-            near_names_add(&explainer->near, i, program->symbols[i].own_name);
+            explainer->bases[i] =
+                symbol_names_base(program->symbols[i].own_name, &explainer->arena);
 }
 
 static const char *say_program_name(struct explainer *explainer, struct text name)
@@ -117,23 +109,22 @@ static const char *difference_of_names(struct text name, struct text other)
         return "but not .visible";
     if (text_equal(name, part) || is_static_of(name, part))
         return "but static";
-    return near_names_difference(name, other);
+    return missing_difference(name, other);
 }
 
 static void explain_near_faults(struct explainer *explainer, const struct program_fault *fault)
 {
     const struct program *program = explainer->program;
-    struct text name = fault->entry->name;
+    struct text name = fault->entry->name, base = symbol_names_base(name, &explainer->arena);
     size_t count = 0;
 
-    for (uint32_t at = near_names_first(&explainer->near, name);
-         at != NEAR_NONE && count < MOST_NOTES; at = near_names_next(&explainer->near, at)) {
+    for (uint32_t at = 0; at < program->symbol_count && count < MOST_NOTES && base.size > 0; at++) {
         const struct program_symbol *symbol = &program->symbols[at];
         const struct ptx_module *module = program->modules[symbol->module];
         struct diag_place place;
         const char *shown;
 
-        if (at == fault->entry->symbol ||
+        if (at == fault->entry->symbol || !text_equal(explainer->bases[at], base) ||
             symbol->is_function != program->symbols[fault->entry->symbol].is_function)
             continue;
         count++;
@@ -237,7 +228,7 @@ void diagnostics_report(const struct program *program, const struct program_faul
 
     if (count == 0)
         return;
-    CONTEXT_DEFER(free_fault_explainer, &explainer);
+    CONTEXT_DEFER(arena_cleanup, &explainer.arena);
     find_fault_references(&explainer, faults, explained);
     find_program_bases(&explainer);
     elsewhere = find_elsewhere(&explainer, faults, explained, members);
@@ -268,7 +259,7 @@ void diagnostics_report_again(const struct program *program, const struct ptx_it
                program->modules[first_module]->file);
     if (!explains)
         return;
-    CONTEXT_DEFER(free_fault_explainer, &explainer);
+    CONTEXT_DEFER(arena_cleanup, &explainer.arena);
     name = symbol_names_shown(&second->name, 1, &explainer.arena)[0];
     here = source_place(program->modules[second_module], second, NULL, &explainer.arena);
     there = source_place(program->modules[first_module], first, NULL, &explainer.arena);

@@ -3,8 +3,7 @@
 
 #include "cubin/tool_note.h"
 #include "diag/diag.h"
-#include "diag/near_names.h"
-#include "diag/referrers.h"
+#include "diag/missing.h"
 #include "diag/symbol_names.h"
 #include "input/contents.h"
 
@@ -16,18 +15,9 @@ struct explainer {
     struct arena arena;
     struct referrers referrers; /* functions; for data, of which only the cubin is known,
                                    MERGE_NONE */
-    struct near_names near;     /* definitions, by symbol */
+    struct text *bases;         /* of the names of definitions, by symbol; else empty */
     struct symbol_names names;
 };
-
-static void free_symbol_explainer(void *argument)
-{
-    struct explainer *explainer = argument;
-
-    near_names_free(&explainer->near);
-    referrers_free(&explainer->referrers);
-    arena_free(&explainer->arena);
-}
 
 static void add_referrer(struct explainer *explainer, size_t file, const struct cubin_section *list,
                          uint32_t symbol)
@@ -35,7 +25,8 @@ static void add_referrer(struct explainer *explainer, size_t file, const struct 
     uint32_t by = merging_owner(explainer->m, file, list->info);
 
     if (by == MERGE_NONE || explainer->m->is_live[by])
-        referrers_add(&explainer->referrers, &(struct referrer){symbol, (uint32_t)file, by});
+        referrers_add(&explainer->referrers, &explainer->arena,
+                      (struct referrer){symbol, (uint32_t)file, by});
 }
 
 /* Only references from code and data count, although debug sections also name undefined symbols. */
@@ -71,10 +62,10 @@ static void find_symbol_bases(struct explainer *explainer)
 {
     const struct merging *m = explainer->m;
 
-    near_names_begin(&explainer->near, &explainer->arena, m->symbol_count);
-    for (uint32_t i = (uint32_t)m->symbol_count; i-- > 0;)
+    explainer->bases = arena_zalloc(&explainer->arena, m->symbol_count, sizeof *explainer->bases);
+    for (size_t i = 0; i < m->symbol_count; i++)
         if (is_definition(&m->symbols[i]))
-            near_names_add(&explainer->near, i, m->symbols[i].name);
+            explainer->bases[i] = symbol_names_base(m->symbols[i].name, &explainer->arena);
 }
 
 static const char *say_symbol_name(struct explainer *explainer, uint32_t symbol)
@@ -121,20 +112,20 @@ static void explain_symbol_references(struct explainer *explainer, uint32_t symb
 static void explain_near_symbols(struct explainer *explainer, uint32_t symbol)
 {
     const struct merging *m = explainer->m;
-    struct text name = m->symbols[symbol].name;
+    struct text name = m->symbols[symbol].name, base = symbol_names_base(name, &explainer->arena);
     size_t count = 0;
 
-    for (uint32_t at = near_names_first(&explainer->near, name);
-         at != NEAR_NONE && count < MOST_NOTES; at = near_names_next(&explainer->near, at)) {
+    for (uint32_t at = 0; at < m->symbol_count && count < MOST_NOTES && base.size > 0; at++) {
         const struct merged_symbol *other = &m->symbols[at];
 
-        if (at == symbol || other->type != m->symbols[symbol].type)
+        if (at == symbol || !text_equal(explainer->bases[at], base) ||
+            other->type != m->symbols[symbol].type)
             continue;
         count++;
         note(explainer, "%s is defined in '%s', %s", say_symbol_name(explainer, at),
              m->cubins[other->file]->name,
              other->binding == STB_LOCAL ? "but local to it"
-                                         : near_names_difference(name, other->name));
+                                         : missing_difference(name, other->name));
     }
 }
 
@@ -153,7 +144,7 @@ void diagnostics_undefined(const struct merging *m, const uint32_t *symbols, siz
 
     if (count == 0)
         return;
-    CONTEXT_DEFER(free_symbol_explainer, &explainer);
+    CONTEXT_DEFER(arena_cleanup, &explainer.arena);
     names = arena_alloc(&explainer.arena, explained, sizeof *names);
     for (size_t i = 0; i < explained; i++)
         names[i] = m->symbols[symbols[i]].name;

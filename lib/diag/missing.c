@@ -1,21 +1,19 @@
-/* referrers.c: collects the references to missing symbols, and finds those of one. */
-#include "diag/referrers.h"
+/* missing.c: collects the references to missing symbols, and compares names. */
+#include "diag/missing.h"
 
-#include <stdlib.h>
-
-#include "base/memory.h"
 #include "base/search.h"
+#include "diag/demangle.h"
 
 COMPARISON(compare_referrers, struct referrer,
            COMPARE(a->symbol, b->symbol) ?: COMPARE(a->file, b->file) ?: COMPARE(a->by, b->by));
 
-void referrers_add(struct referrers *referrers, const struct referrer *referrer)
+void referrers_add(struct referrers *referrers, struct arena *arena, struct referrer referrer)
 {
     /* References to a symbol from one place are often adjacent. */
     if (referrers->count > 0 &&
-        compare_referrers(&referrers->list[referrers->count - 1], referrer) == 0)
+        compare_referrers(&referrers->list[referrers->count - 1], &referrer) == 0)
         return;
-    ARRAY_PUSH(referrers->list, referrers->count, referrers->capacity) = *referrer;
+    ARENA_PUSH(arena, referrers->list, referrers->count, referrers->capacity) = referrer;
 }
 
 void referrers_sort(struct referrers *referrers)
@@ -38,7 +36,12 @@ size_t referrers_first(const struct referrers *referrers, uint32_t symbol, uint3
                             compare_referrers(&referrers->list[at], &key) < 0);
 }
 
-void referrers_free(struct referrers *referrers)
+const char *missing_difference(struct text missing, struct text defined)
 {
-    free(referrers->list);
+    bool is_c = !text_starts(missing, TEXT("_Z"));
+    bool is_other_c = !text_starts(demangle_part(defined), TEXT("_Z"));
+
+    if (is_c == is_other_c)
+        return "with other parameters";
+    return is_c ? "as C++ does: is an extern \"C\" missing?" : "as C does (extern \"C\")";
 }
