@@ -38,9 +38,8 @@ bool read_damaged(const struct reader *reader, const char *format, ...)
     (size_t)(index), TEXT_ARG((reader)->cubin->sections[index].name)
 
 /* The same of a section, whose number and name precede the text. */
-#define READ_BAD_SECTION(reader, index, format, ...)                                               \
-    read_damaged((reader), READ_SECTION " " format,                                                \
-                 READ_SECTION_ARG((reader), (index)) __VA_OPT__(, ) __VA_ARGS__)
+bool read_bad_section(const struct reader *reader, size_t index, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Finds the name at `offset` of a string table, whose last byte is known to be NUL. False when it
  * lies outside or the budget is used up. */

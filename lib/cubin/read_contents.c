@@ -18,6 +18,17 @@ bool read_damaged(const struct reader *reader, const char *format, ...)
     return diag_error("'%s' is a damaged cubin: %s", reader->cubin->name, text);
 }
 
+bool read_bad_section(const struct reader *reader, size_t index, const char *format, ...)
+{
+    va_list arguments;
+    const char *text;
+
+    va_start(arguments, format);
+    text = arena_vprintf(&reader->cubin->arena, format, arguments);
+    va_end(arguments);
+    return read_damaged(reader, READ_SECTION " %s", READ_SECTION_ARG(reader, index), text);
+}
+
 bool read_name(struct reader *reader, struct bytes strings, uint64_t offset, struct text *name)
 {
     if (offset >= strings.size)
@@ -37,7 +48,7 @@ static bool check_text(const struct reader *reader, size_t index)
 
     if (function >= cubin->symbol_count || cubin->symbols[function].type != STT_FUNC ||
         cubin->symbols[function].section != index)
-        return READ_BAD_SECTION(reader, index, "names symbol %u of %zu as its function", function,
+        return read_bad_section(reader, index, "names symbol %u of %zu as its function", function,
                                 cubin->symbol_count);
     return true;
 }
@@ -54,20 +65,20 @@ static bool check_record(const struct reader *reader, size_t index,
     size_t words = has_symbols ? info_symbol_words(record) : 0;
 
     if (record->attribute == 0) /* EIATTR_ERROR */
-        return READ_BAD_SECTION(reader, index, "has a record without an attribute");
+        return read_bad_section(reader, index, "has a record without an attribute");
     if (record->format < EIFMT_NVAL || record->format > EIFMT_SVAL)
-        return READ_BAD_SECTION(reader, index, "has a record of format %u, expected 1 to 4",
+        return read_bad_section(reader, index, "has a record of format %u, expected 1 to 4",
                                 record->format);
     if (has_symbols && record->format == EIFMT_SVAL &&
         record->payload.size < smallest_payload(record->attribute))
-        return READ_BAD_SECTION(reader, index, "has a record %#x of %zu bytes, expected %zu",
+        return read_bad_section(reader, index, "has a record %#x of %zu bytes, expected %zu",
                                 record->attribute, record->payload.size,
                                 smallest_payload(record->attribute));
     for (size_t i = 0; i < words; i++) {
         uint32_t symbol = info_word(record->payload, i);
 
         if (symbol == 0 || symbol >= reader->cubin->symbol_count)
-            return READ_BAD_SECTION(reader, index, "has a record %#x for symbol %u of %zu",
+            return read_bad_section(reader, index, "has a record %#x for symbol %u of %zu",
                                     record->attribute, symbol, reader->cubin->symbol_count);
     }
     return true;
@@ -87,7 +98,7 @@ static bool check_info(const struct reader *reader, size_t index)
         reader->cubin->has_unknown_records |= unknown_is_record(section, &record);
     }
     if (rest.size > 0)
-        return READ_BAD_SECTION(reader, index, "ends within a record, at byte %zu of %zu",
+        return read_bad_section(reader, index, "ends within a record, at byte %zu of %zu",
                                 section->data.size - rest.size, section->data.size);
     return true;
 }
@@ -117,7 +128,7 @@ static bool check_pair_size(const struct reader *reader, size_t index)
     size_t size = reader->cubin->sections[index].data.size;
 
     return size % 8 == 0 ||
-           READ_BAD_SECTION(reader, index, "has %zu bytes, expected pairs of 8", size);
+           read_bad_section(reader, index, "has %zu bytes, expected pairs of 8", size);
 }
 
 static bool check_callgraph(const struct reader *reader, size_t index)
@@ -132,10 +143,10 @@ static bool check_callgraph(const struct reader *reader, size_t index)
 
         if (info_word(data, i * 2) == 0 && second < 0) {
             if (second < CALLGRAPH_CANDIDATE)
-                return READ_BAD_SECTION(reader, index, "begins part %d, expected -1 to -4", second);
+                return read_bad_section(reader, index, "begins part %d, expected -1 to -4", second);
             part = second;
         } else if (part == 0) {
-            return READ_BAD_SECTION(reader, index, "does not begin with a part's number");
+            return read_bad_section(reader, index, "does not begin with a part's number");
         } else if (!check_graph_pair(reader, index, i,
                                      part == CALLGRAPH_ADDRESS || part == CALLGRAPH_INDIRECT)) {
             return false;
@@ -169,7 +180,7 @@ static bool check_notes(const struct reader *reader, size_t index)
             size += (((uint64_t)info_word(rest, 0) + 3) & ~UINT64_C(3)) +
                     (((uint64_t)info_word(rest, 1) + 3) & ~UINT64_C(3));
         if (!bytes_slice(rest, size, rest.size >= size ? rest.size - size : 0, &rest))
-            return READ_BAD_SECTION(
+            return read_bad_section(
                 reader, index, "ends within a note of %" PRIu64 " bytes, of which %zu are there",
                 size, rest.size);
     }
@@ -262,11 +273,11 @@ static bool check_code(const struct reader *reader, size_t index)
     if (section->type != SHT_PROGBITS || !(section->flags & SHF_EXECINSTR))
         return true;
     if (!text_skip(&name, sections_of_class(CLASS_TEXT)->name))
-        return READ_BAD_SECTION(reader, index, "holds code, whose name begins with .text.");
+        return read_bad_section(reader, index, "holds code, whose name begins with .text.");
     function = cubin_section_function(cubin, (uint32_t)index);
     return cubin->type == ET_EXEC || function == 0 ||
            text_equal(name, cubin->symbols[function].name) ||
-           READ_BAD_SECTION(reader, index, "holds function '%.*s'",
+           read_bad_section(reader, index, "holds function '%.*s'",
                             TEXT_ARG(cubin->symbols[function].name));
 }
 
@@ -278,14 +289,14 @@ static bool check_type(const struct reader *reader, size_t index)
     bool is_table = section->type == SHT_SYMTAB || section->type == SHT_STRTAB;
 
     if (is_table && (section->flags & SHF_CUDA_MERCURY))
-        return READ_BAD_SECTION(reader, index, "is a table of all sections, with Mercury's flag");
+        return read_bad_section(reader, index, "is a table of all sections, with Mercury's flag");
     if (!text_starts(section->name, name))
         return true;
     if (section->type != SHT_CUDA_INFO)
-        return READ_BAD_SECTION(reader, index, "has type %#x, expected %#x", section->type,
+        return read_bad_section(reader, index, "has type %#x, expected %#x", section->type,
                                 SHT_CUDA_INFO);
     return section->info == 0 || !text_equal(section->name, name) ||
-           READ_BAD_SECTION(reader, index, "belongs to section %u, expected none", section->info);
+           read_bad_section(reader, index, "belongs to section %u, expected none", section->info);
 }
 
 /* Mercury's relocations are of its own sections (ptxas 12.9 to 13.5). */
@@ -295,12 +306,12 @@ static bool check_owner(const struct reader *reader, size_t index)
     const struct cubin_section *owner = owner_of(reader->cubin, section);
 
     if (section->type == SHT_CUDA_MERC_RELA && owner)
-        return READ_BAD_SECTION(reader, index,
+        return read_bad_section(reader, index,
                                 "has relocations of section %u (%.*s), which is none "
                                 "of Mercury's",
                                 section->info, TEXT_ARG(owner->name));
     return !owner || is_named_after(section, owner) ||
-           READ_BAD_SECTION(reader, index,
+           read_bad_section(reader, index,
                             "of type %#x has a name that does not fit section %u "
                             "(%.*s), to which it belongs",
                             section->type, section->info, TEXT_ARG(owner->name));
