@@ -11,7 +11,6 @@
 #include "base/name_list.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
-#include "lto/lto_cache.h"
 #include "os/fork_server.h"
 #include "os/self_exec.h"
 #include "os/toolkit.h"
@@ -172,7 +171,7 @@ const char *state_cubin_name(const struct link *link, const struct group *group,
 bool state_identify(const struct link *link, struct compiler *compiler, const char *name)
 {
     if (compiler->path && link->cache && !compiler->has_key)
-        compiler->has_key = lto_cache_identify(&compiler->key, name, compiler->path, link->cache);
+        compiler->has_key = lto_identify(&compiler->key, name, compiler->path, link->cache);
     return compiler->has_key;
 }
 

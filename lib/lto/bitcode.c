@@ -15,7 +15,6 @@
 #include "input/bitcode.h"
 #include "lto/bitcode_join.h"
 #include "lto/llvm.h"
-#include "lto/lto_cache.h"
 #include "lto/lto_steps.h"
 #include "lto/part.h"
 #include "lto/partition.h"
@@ -214,11 +213,11 @@ static void make_bitcode_jobs(struct compilation *compilation)
         size_t first = compilation->firsts[i];
         const struct job_inputs own = {run->inputs.list + first, compilation->firsts[i + 1] - first,
                                        true};
-        const struct cache_key common = lto_cache_common(run->link, &own);
+        const struct cache_key common = part_common_key(run->link, &own);
 
         for (size_t k = 0; k < own.count; k++)
             run->list[i].cost += own.list[k].size;
-        part_set_job(run, &run->list[i], options, &own, &common);
+        part_set_job(&run->list[i], options, &own, &common);
     }
 }
 
@@ -342,13 +341,13 @@ static void make_bitcode_part_jobs(struct compilation *compilation, const struct
     *input = (struct job_input){
         .name = compilation->members[0]->name, .data = program->code, .size = program->code.size};
     run->inputs = (struct job_inputs){input, 1, true};
-    common = lto_cache_common(run->link, &run->inputs);
+    common = part_common_key(run->link, &run->inputs);
     part_make_all(run, program->parts);
     leave_code_options(&options);
     for (unsigned i = 0; i < program->parts; i++) {
         word_list_printf(&options, "part=%u/%u", i, program->parts);
         run->list[i].cost = program->code.size / program->parts;
-        part_set_job(run, &run->list[i], word_list_end(&options), &run->inputs, &common);
+        part_set_job(&run->list[i], word_list_end(&options), &run->inputs, &common);
         options.count--;
     }
     compilation->firsts = arena_zalloc(&run->arena, program->parts + 1, sizeof(size_t));

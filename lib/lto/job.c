@@ -1,14 +1,12 @@
-/* job.c: writes and reads the words of a job. A job may come from another machine, so it is checked
- * like any input. */
+/* job.c: writes and reads jobs and answers. */
 #include "lto/job.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/context.h"
-#include "base/text.h"
 #include "diag/diag.h"
+#include "os/descriptor.h"
 
 #define FORMAT "1"
 
@@ -112,4 +110,70 @@ bool job_read(struct lto_job *job, struct arena *arena, const char *path, struct
                               "names bytes that its inputs do not have",
                               path, (size_t)(word - (const char *)words.data));
     return job->library || diag_fatal("Job '%s' names no library", path);
+}
+
+int answer_write(int fd, struct answer_draft *answer)
+{
+    struct answer_head *head = &answer->head;
+    bool ok;
+
+    head->error_size = answer->errors.size;
+    head->info_size = answer->infos.size;
+    head->ptx_size = answer->ptx.size;
+    ok = descriptor_write(fd, head, sizeof *head) &&
+         descriptor_write(fd, answer->errors.data, head->error_size) &&
+         descriptor_write(fd, answer->infos.data, head->info_size) &&
+         descriptor_write(fd, answer->ptx.data, head->ptx_size);
+    buffer_free(&answer->errors);
+    buffer_free(&answer->infos);
+    buffer_free(&answer->ptx);
+    return !ok;
+}
+
+static bool read_head(struct answer_head *head, struct bytes bytes, uint64_t size)
+{
+    uint64_t rest = size - sizeof *head;
+
+    if (bytes.size < sizeof *head)
+        return false;
+    memcpy(head, bytes.data, sizeof *head);
+    return head->magic == ANSWER_MAGIC && head->step <= LTO_STEP_DONE && head->error_size <= rest &&
+           head->info_size <= rest - head->error_size &&
+           head->ptx_size == rest - head->error_size - head->info_size;
+}
+
+bool answer_begins(struct bytes bytes, uint64_t size)
+{
+    struct answer_head head;
+
+    return read_head(&head, bytes, size);
+}
+
+bool answer_succeeded(struct bytes bytes)
+{
+    struct answer_head head;
+
+    return read_head(&head, bytes, bytes.size) && head.step == LTO_STEP_DONE;
+}
+
+bool answer_read(struct lto_answer *answer, struct arena *arena, struct bytes bytes)
+{
+    const char *texts = (const char *)bytes.data + sizeof(struct answer_head);
+    struct answer_head head;
+
+    *answer = (struct lto_answer){0};
+    if (!read_head(&head, bytes, bytes.size))
+        return false;
+    *answer = (struct lto_answer){
+        .step = (enum lto_step)head.step,
+        .code = head.code,
+        .failed_input = head.failed_input,
+        .major = head.major,
+        .minor = head.minor,
+        .errors = arena_text(arena, (struct text){texts, head.error_size}),
+        .infos = arena_text(arena, (struct text){texts + head.error_size, head.info_size}),
+        .ptx = arena_text(arena,
+                          (struct text){texts + head.error_size + head.info_size, head.ptx_size}),
+    };
+    return true;
 }

@@ -1,4 +1,4 @@
-/* job.h: the job of a child that runs libnvJitLink or libLLVM, as two files.
+/* job.h: what a child that runs libnvJitLink or libLLVM is given, and what it leaves.
  *
  * The inputs are concatenated in one file, which all children of a link share. The job is a list of
  * words, each with a final NUL, so that any name can be in one (minilink-internals(7), LTO in
@@ -9,13 +9,17 @@
  *     library=/usr/local/cuda/lib64/libnvJitLink.so      or llvm=/usr/lib/libLLVM.so.19.1
  *     option=-arch=sm_90          one for each option, in order
  *     input=fatbin 0 5981         one for each input, in order: form (fatbin, ltoir, bitcode),
- * offset, size */
+ *                                 offset, size
+ *
+ * The answer is a head of fixed size, and three texts. The libraries are large and not ours, and a
+ * job may come from another machine: both are checked like any foreign input. */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/text.h"
 
 /* The place of one input in the inputs' file. */
@@ -25,6 +29,13 @@ struct job_input {
     uint64_t offset;
     uint64_t size;
     bool is_fatbin; /* one LTO-IR entry in a container; else raw LTO-IR, or bitcode */
+};
+
+/* The inputs of a link. */
+struct job_inputs {
+    const struct job_input *list;
+    size_t count;
+    bool is_bitcode; /* for libLLVM; else LTO-IR for libnvJitLink */
 };
 
 /* An input of a job that was read. */
@@ -43,15 +54,7 @@ struct lto_job {
     int answer; /* descriptor of an empty file */
 };
 
-/* The inputs of a link. */
-struct job_inputs {
-    const struct job_input *list;
-    size_t count;
-    bool is_bitcode; /* for libLLVM; else LTO-IR for libnvJitLink */
-};
-
-/* The job's words, in `arena`. `options` ends with NULL, and may be NULL. Without inputs, the
- * library is only loaded. */
+/* The job's words, in `arena`. `options` ends with NULL, and may be NULL. */
 struct text job_write(struct arena *arena, const char *library, const char *const *options,
                       const struct job_inputs *inputs);
 
@@ -62,3 +65,61 @@ const char *job_value(const char *word, const char *key);
  * lists live in `arena`. False, reported under the name `path`, when it is not a valid job. */
 bool job_read(struct lto_job *job, struct arena *arena, const char *path, struct bytes words,
               struct bytes inputs);
+
+/* How far the library got. */
+enum lto_step {
+    LTO_STEP_LOAD, /* the library or one of its functions is missing: `errors` says which */
+    LTO_STEP_CREATE,
+    LTO_STEP_ADD,
+    LTO_STEP_COMPLETE,
+    LTO_STEP_PTX,
+    LTO_STEP_DONE,
+};
+
+struct lto_answer {
+    enum lto_step step;    /* the last one begun; LTO_STEP_DONE = success */
+    int32_t code;          /* of the step that failed: an nvJitLinkResult */
+    uint32_t failed_input; /* with LTO_STEP_ADD: index of the input */
+    uint32_t major, minor; /* of the library */
+    struct text errors;    /* its error log */
+    struct text infos;     /* its info log */
+    struct text ptx;       /* without final NUL; or LTO-IR */
+};
+
+/* The head of the answer's file. */
+struct answer_head {
+    uint32_t magic;
+    uint32_t step;
+    int32_t code;
+    uint32_t failed_input;
+    uint32_t major;
+    uint32_t minor;
+    uint64_t error_size;
+    uint64_t info_size;
+    uint64_t ptx_size;
+};
+
+/* An answer that is being built. Start with ANSWER_DRAFT. */
+struct answer_draft {
+    struct answer_head head; /* its sizes are set by answer_write() */
+    struct buffer errors, infos, ptx;
+};
+
+#define ANSWER_MAGIC 0x6b6e6c4au
+#define ANSWER_DRAFT                                                                               \
+    {                                                                                              \
+        .head = {.magic = ANSWER_MAGIC, .step = LTO_STEP_LOAD }                                    \
+    }
+
+/* Writes the answer, and frees the texts. Returns the process's exit status: 0; 1 when it could not
+ * be written. */
+int answer_write(int fd, struct answer_draft *draft);
+
+/* Whether an answer of `size` bytes can begin so: its head has the length of each text. */
+bool answer_begins(struct bytes head, uint64_t size);
+
+/* Whether the bytes are the answer of a successful run. */
+bool answer_succeeded(struct bytes bytes);
+
+/* Reads an answer, with texts in `arena`. False, with *answer zero, when the bytes are none. */
+bool answer_read(struct lto_answer *answer, struct arena *arena, struct bytes bytes);

@@ -17,7 +17,6 @@
 #include "base/buffer.h"
 #include "base/table.h"
 #include "facts/targets.h"
-#include "lto/answer.h"
 #include "lto/llvm_api.h"
 #include "lto/llvm_steps.h"
 #include "os/descriptor.h"

@@ -1,5 +1,6 @@
-/* locate.c: decides whether LTO-IR is linked, and finds libnvJitLink, and libLLVM by the names that
- * it has had. */
+/* locate.c: decides whether LTO-IR is linked, and finds and identifies libnvJitLink, and libLLVM by
+ * the names that it has had. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,6 +9,7 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/memory.h"
+#include "cache/file_hash.h"
 #include "diag/diag.h"
 #include "lto/bitcode.h"
 #include "lto/lto.h"
@@ -76,6 +78,33 @@ bool lto_find(char **library, enum lto_source source, const struct toolkit_reque
         diag_verbose("libnvJitLink was looked for in %.*s", TEXT_ARG(buffer_view(&search.tried)));
     }
     return *library || (source != LTO_SOURCE_LTOIR && !toolkit->file);
+}
+
+/* Measured: the variables that libnvJitLink reads from its environment; and those of the loader. */
+static const char *const variables[] = {
+    "AS_SECURE_LOG_FILE",       "LIBNVVM_DISABLE_CONCURRENT_API",
+    "LIBNVVM_NVVM_VERSION",     "LLVM_OVERRIDE_PRODUCER",
+    "NVJITLINK_TRACE_MESSAGES", "NVVM_IR_VER_CHK",
+    "NV_NVVM_VERSION",          "bar",
+    "LD_LIBRARY_PATH",          "LD_PRELOAD"};
+
+bool lto_identify(struct cache_key *library, const char *name, const char *path,
+                  struct cache *cache)
+{
+    struct key key = {0};
+
+    key_begin(&key, name);
+    CONTEXT_DEFER(key_free, &key);
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        key_variable(&key, variables[i]);
+    if (!file_hash_add(&key, cache, path)) {
+        cache_give_up(cache, "%s '%s' cannot be read: %s", name, path, strerror(errno));
+        return false;
+    }
+    if (!file_hash_add_program(&key, cache))
+        return false;
+    *library = key_end(&key);
+    return true;
 }
 
 /* Range of versions: the oldest one that has the functions used, and one far in the future. */

@@ -12,7 +12,6 @@
 #include "facts/toolkits.h"
 #include "input/used.h"
 #include "lto/kernels.h"
-#include "lto/lto_cache.h"
 #include "lto/lto_steps.h"
 #include "lto/nvjitlink.h"
 #include "lto/part.h"
@@ -63,7 +62,7 @@ static bool run_name_pass(struct compilation *compilation)
     run->child_threads = child_tokens_threads(options);
     run->is_repeated = true;
     part_make_all(run, 1);
-    part_set_job(run, run->list, options, &run->inputs, &compilation->common);
+    part_set_job(run->list, options, &run->inputs, &compilation->common);
     ok = part_run_all(run, &run->arena) == 1 &&
          lto_kernels_read(&compilation->kernels, &run->arena, request, run->list->answer.ptx);
     run->link = request;
@@ -192,7 +191,7 @@ static void make_ltoir_jobs(struct compilation *compilation)
         run->child_threads = child_tokens_threads(options);
         run->list[i].memory =
             MEMORY_TO_START + MEMORY_OF_BYTE * lto_kernels_bytes(request->members);
-        part_set_job(run, &run->list[i], options, &run->inputs, &compilation->common);
+        part_set_job(&run->list[i], options, &run->inputs, &compilation->common);
     }
 }
 
@@ -442,7 +441,7 @@ enum link_code lto_compile(struct lto_result *result, struct arena *arena,
     CONTEXT_DEFER(lto_kernels_free, &compilation.kernels);
     compilation.is_partial = !request->emit_ltoir && lto_is_partial(request->members);
     lto_inputs_write(&compilation.run, MEMBER_LTO);
-    compilation.common = lto_cache_common(request, &compilation.run.inputs);
+    compilation.common = part_common_key(request, &compilation.run.inputs);
     if (!watch_check(request->watch))
         return LINK_ENVIRONMENT;
     if (!compile_ltoir(&compilation))

@@ -12,6 +12,7 @@
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "cache/cache.h"
 #include "distribute/distribute.h"
 #include "input/member.h"
 #include "input/watch.h"
@@ -33,6 +34,12 @@ enum lto_source {
  * of libnvJitLink, else to NULL. An info says when PTX is used instead. False, and a fatal
  * diagnostic with the places tried, when the library is required and missing. */
 bool lto_find(char **library, enum lto_source source, const struct toolkit_request *toolkit);
+
+/* The identity of the library with that name, as far as its output depends on it: its contents, the
+ * variables that it reads, and minilink itself. False, with the cache given up with the reason,
+ * when the file cannot be read, as when only the loader knows it. */
+bool lto_identify(struct cache_key *library, const char *name, const char *path,
+                  struct cache *cache);
 
 /* Checks that LTO-IR that is not compiled has PTX or machine code with it. False, and an error for
  * each that has none, which says how to rebuild it. */
@@ -68,7 +75,7 @@ struct lto_request {
     bool relocatable;          /* -r: everything stays visible */
     const struct distribution *distribution; /* distributor that compiles parts, or NULL */
     struct cache *cache;                     /* stores compiled parts; or NULL */
-    const struct cache_key *library_key;     /* of lto_cache_identify(), when there is a cache */
+    const struct cache_key *library_key;     /* of lto_identify(), when there is a cache */
     struct watch *watch; /* the members' files; not checked any more once they have been copied and
                             found unchanged */
 };

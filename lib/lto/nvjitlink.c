@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "lto/answer.h"
 
 /* Types of inputs (nvJitLinkInputType). */
 enum { INPUT_LTOIR = 3, INPUT_FATBIN = 4 };

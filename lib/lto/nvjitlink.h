@@ -2,7 +2,7 @@
  *
  * The only code that uses this interface. nvjitlink_run() is meant for a process of its own
  * (child.h): the library is large and not ours; it may crash, end the process, or print. The answer
- * goes to a file (answer.h). */
+ * goes to a file (job.h). */
 #pragma once
 
 #include <stdint.h>

@@ -1,22 +1,23 @@
 /* part.c: runs a child per part, with its job and its answer in memory; or sends these files to
- * another machine. Workers raise nothing. */
+ * another machine; or finds the answer in the cache. Workers raise nothing. */
 #include "lto/part.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/context.h"
+#include "base/memory.h"
 #include "diag/diag.h"
 #include "distribute/distribute.h"
 #include "distribute/job_messages.h"
-#include "lto/answer.h"
 #include "lto/child.h"
 #include "lto/lto.h"
-#include "lto/lto_cache.h"
 #include "os/cancellation.h"
 #include "os/descriptor.h"
 #include "os/fork_server.h"
@@ -31,6 +32,104 @@
 
 /* "/dev/fd/" and a number. */
 #define FD_PATH_SIZE 32
+
+/* Parts of an entry of the cache: a part's answer is stored unchanged, with the library's output,
+ * so that everything read from it or reported about it is the same. */
+enum { PART_ANSWER, PART_OUTPUT, PART_PEAK };
+
+struct cache_key part_common_key(const struct lto_request *link, const struct job_inputs *inputs)
+{
+    struct key key;
+
+    if (!link->cache)
+        return (struct cache_key){0};
+    key_begin(&key, "LTO");
+    key_key(&key, link->library_key);
+    /* A report verifies what minilink wrote on the other machine, not which libnvJitLink it found
+     * there. */
+    if (link->distribution)
+        distribute_add_to_key(&key, link->distribution);
+    for (size_t i = 0; i < inputs->count; i++) {
+        key_number(&key, inputs->list[i].is_fatbin);
+        key_bytes(&key, inputs->list[i].data);
+    }
+    return key_end(&key);
+}
+
+void part_set_job(struct part *part, const char *const *options, const struct job_inputs *inputs,
+                  const struct cache_key *common)
+{
+    struct part_list *run = part->run;
+    struct key key;
+
+    part->job = job_write(&run->arena, run->link->library, options, inputs);
+    if (!run->link->cache)
+        return;
+    key_begin(&key, "LTO part");
+    key_key(&key, common);
+    key_strings(&key, options);
+    part->key = key_end(&key);
+}
+
+/* Fills the part if it is in the cache, as if a child had succeeded. */
+static bool find_in_cache(struct part *part)
+{
+    const struct bytes *parts = part->kept.parts;
+    struct exec_result *result = &part->result;
+
+    part->started = clock_now();
+    if (!cache_lookup(part->run->link->cache, CACHE_LTO, &part->key, &part->kept))
+        return false;
+    part->nanoseconds = clock_now() - part->started;
+    if (parts[PART_PEAK].size != sizeof result->peak) {
+        cache_value_free(&part->kept);
+        return false;
+    }
+    memcpy(&result->peak, parts[PART_PEAK].data, sizeof result->peak);
+    result->output_size = parts[PART_OUTPUT].size;
+    if (result->output_size)
+        result->output =
+            memory_copy_string((const char *)parts[PART_OUTPUT].data, result->output_size);
+    part->succeeded = part->is_found = true;
+    return true;
+}
+
+/* Takes the answer, which is malloc'ed, and stores it if the library has succeeded. */
+static void take_answer(struct part *part, void *data, size_t size)
+{
+    const struct exec_result *result = &part->result;
+    struct cache_value *kept = &part->kept;
+
+    *kept = (struct cache_value){
+        .parts = {[PART_ANSWER] = {data, size},
+                  [PART_OUTPUT] = {(const uint8_t *)result->output, result->output_size},
+                  [PART_PEAK] = {(const uint8_t *)&result->peak, sizeof result->peak}},
+        .nanoseconds = part->nanoseconds,
+        .owner = data,
+    };
+    part->succeeded = result->end == EXEC_EXITED && result->code == LTO_CHILD_ANSWERED &&
+                      answer_succeeded(kept->parts[PART_ANSWER]);
+    if (part->succeeded)
+        cache_store(part->run->link->cache, CACHE_LTO, &part->key, kept);
+}
+
+/* Without memory for the answer, the child has had none, either. */
+static void read_answer(struct part *part, int fd)
+{
+    struct stat status = {0};
+    void *data;
+
+    if (fstat(fd, &status) || status.st_size == 0)
+        return;
+    data = malloc((size_t)status.st_size);
+    if (data && descriptor_read(fd, data, (size_t)status.st_size, 0)) {
+        take_answer(part, data, (size_t)status.st_size);
+        return;
+    }
+    free(data);
+    part->result.end = EXEC_NOT_STARTED;
+    part->result.code = ENOMEM;
+}
 
 /* Runs the part in a copy of a child that has loaded the library. Used if more runs follow: in a
  * link of several parts, and in a program that links repeatedly. */
@@ -50,12 +149,12 @@ static bool run_copy(struct part *part, const struct exec_request *run, const in
 /* Runs minilink --lto-part=LIBRARY JOB INPUTS ANSWER. libnvvm walks tables in the order of
  * addresses: with other addresses, private strings are in another order (measured). A copy has the
  * same addresses as a separate child. */
-static void run_part_child(struct part *part, int job)
+static void run_part_child(struct part *part, int job, int answer)
 {
     const struct part_list *run = part->run;
     const char *library = run->link->library;
     const struct child_tokens *tokens = child_tokens_get();
-    const int pass[] = {job, run->inputs_fd, part->answer_fd, tokens ? tokens->fds[0] : -1,
+    const int pass[] = {job, run->inputs_fd, answer, tokens ? tokens->fds[0] : -1,
                         tokens ? tokens->fds[1] : -1};
     char paths[3][FD_PATH_SIZE], own[PATH_MAX], word[PATH_MAX + sizeof LTO_CHILD_WORD];
     const char *program = run->program ? run->program : self_exec_file(own);
@@ -85,16 +184,18 @@ static void run_part_child(struct part *part, int job)
         }
         exec_run(&request, &part->result);
     }
-    part->succeeded = part->result.end == EXEC_EXITED && part->result.code == LTO_CHILD_ANSWERED &&
-                      answer_succeeded(part->answer_fd);
 }
 
-static void cancel_later_parts(struct part *part)
+static void cancel_from(struct part_list *run, size_t first)
 {
-    struct part *end = part->run->list + part->run->count;
+    for (size_t i = run->count; i-- > first;)
+        __atomic_store_n(&run->list[i].cancelled, 1, __ATOMIC_SEQ_CST);
+}
 
-    while (++part < end)
-        __atomic_store_n(&part->cancelled, 1, __ATOMIC_SEQ_CST);
+/* Cancels every part, when the result is no longer wanted. */
+static void cancel_parts(void *run)
+{
+    cancel_from(run, 0);
 }
 
 static bool is_cancelled(void *argument)
@@ -107,31 +208,27 @@ static bool is_cancelled(void *argument)
 static void run_part_job(void *argument)
 {
     struct part *part = argument;
-    int job;
+    int job, answer;
 
     part->result.end = EXEC_CANCELLED;
     if (is_cancelled(part))
         return;
     part->started = clock_now();
-    part->answer_fd = descriptor_memory_file("minilink-lto");
-    job = part->answer_fd < 0 ? -1 : descriptor_memory_file("minilink-lto-job");
+    answer = descriptor_memory_file("minilink-lto");
+    job = answer < 0 ? -1 : descriptor_memory_file("minilink-lto-job");
     if (job >= 0 && descriptor_write(job, part->job.data, part->job.size))
-        run_part_child(part, job);
+        run_part_child(part, job, answer);
     else
         part->result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = errno};
+    part->nanoseconds = clock_now() - part->started;
+    if (answer >= 0) {
+        read_answer(part, answer);
+        close(answer);
+    }
     if (job >= 0)
         close(job);
-    part->nanoseconds = clock_now() - part->started;
-    if (part->succeeded)
-        lto_cache_keep(part->run->link->cache, part);
-    else
-        cancel_later_parts(part);
-}
-
-/* Scales a cost to the 32 bits of a task's priority. */
-static uint32_t priority_of(uint64_t cost)
-{
-    return cost < UINT32_MAX ? (uint32_t)cost : UINT32_MAX;
+    if (!part->succeeded)
+        cancel_from(part->run, (size_t)(part - part->run->list) + 1);
 }
 
 /* Makes tasks of the parts that are not in the cache, and returns their number. */
@@ -141,22 +238,12 @@ static size_t make_tasks(struct pool_task *tasks, struct part_list *run)
 
     for (size_t i = 0; i < run->count; i++) {
         struct part *part = &run->list[i];
+        uint32_t priority = part->cost < UINT32_MAX ? (uint32_t)part->cost : UINT32_MAX;
 
-        part->run = run;
-        if (lto_cache_find(run->link->cache, part))
-            continue;
-        tasks[count++] = (struct pool_task){run_part_job, part, priority_of(part->cost)};
+        if (!find_in_cache(part))
+            tasks[count++] = (struct pool_task){run_part_job, part, priority};
     }
     return count;
-}
-
-/* Cancels every part, when the result is no longer wanted. */
-static void cancel_parts(void *argument)
-{
-    struct part_list *run = argument;
-
-    for (size_t i = run->count; i-- > 0;)
-        __atomic_store_n(&run->list[i].cancelled, 1, __ATOMIC_SEQ_CST);
 }
 
 /* One call, and the resources that it holds. */
@@ -219,32 +306,22 @@ static void make_remote_parts(struct sending *sending)
     }
 }
 
-static void take_answer(struct part *part, const struct distribute_job *job)
-{
-    part->answer_fd = descriptor_memory_file("minilink-lto");
-    if (part->answer_fd < 0 || !descriptor_write(part->answer_fd, job->data, job->size)) {
-        part->result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = errno};
-        return;
-    }
-    part->result = (struct exec_result){.end = EXEC_EXITED, .code = LTO_CHILD_ANSWERED};
-    part->succeeded = answer_succeeded(part->answer_fd);
-    if (part->succeeded)
-        lto_cache_keep(part->run->link->cache, part);
-}
-
 static void take_remote_parts(struct sending *sending)
 {
     for (size_t i = 0; i < sending->batch.count; i++) {
-        const struct distribute_job *job = &sending->batch.jobs[i];
+        struct distribute_job *job = &sending->batch.jobs[i];
         struct part *part = sending->parts[i];
 
         part->result = (struct exec_result){.end = EXEC_EXITED, .code = LTO_CHILD_NO_JOB};
-        if (job->end == DISTRIBUTE_DONE)
-            take_answer(part, job);
-        else if (job->end == DISTRIBUTE_FAILED && job->code == LINK_NO_MEMORY)
+        if (job->end == DISTRIBUTE_DONE) {
+            part->result.code = LTO_CHILD_ANSWERED;
+            take_answer(part, job->data, job->size);
+            job->data = NULL;
+        } else if (job->end == DISTRIBUTE_FAILED && job->code == LINK_NO_MEMORY) {
             part->result.code = LTO_CHILD_NO_MEMORY;
-        else if (job->end == DISTRIBUTE_WRONG)
+        } else if (job->end == DISTRIBUTE_WRONG) {
             diag_error("The result of %s cannot be used: %s", job->name, job->why);
+        }
     }
 }
 
@@ -337,24 +414,23 @@ static void run_all(struct part_list *run)
 
 size_t part_run_all(struct part_list *run, struct arena *texts)
 {
-    size_t first_failed = 0;
+    size_t first_failed = run->count;
 
     run_all(run);
-    for (size_t i = 0; i < run->count; i++) {
+    for (size_t i = run->count; i-- > 0;) {
         struct part *part = &run->list[i];
 
-        part->succeeded &= answer_read(part->answer_fd, texts, &part->answer);
+        part->succeeded &= answer_read(&part->answer, texts, part->kept.parts[PART_ANSWER]);
+        if (!part->succeeded)
+            first_failed = i;
     }
-    while (first_failed < run->count && run->list[first_failed].succeeded)
-        first_failed++;
     return first_failed;
 }
 
 static void free_part_list(struct part_list *run)
 {
     for (size_t i = 0; i < run->count; i++) {
-        if (run->list[i].answer_fd >= 0)
-            close(run->list[i].answer_fd);
+        cache_value_free(&run->list[i].kept);
         free(run->list[i].result.output);
     }
     run->count = 0;
@@ -365,16 +441,8 @@ void part_make_all(struct part_list *run, size_t count)
     free_part_list(run);
     run->list = arena_zalloc(&run->arena, count, sizeof *run->list);
     for (size_t i = 0; i < count; i++)
-        run->list[i].answer_fd = -1;
+        run->list[i].run = run;
     run->count = count;
-}
-
-void part_set_job(struct part_list *run, struct part *part, const char *const *options,
-                  const struct job_inputs *inputs, const struct cache_key *common)
-{
-    part->job = job_write(&run->arena, run->link->library, options, inputs);
-    if (run->link->cache)
-        part->key = lto_cache_key(common, options);
 }
 
 void part_end_all(void *argument)

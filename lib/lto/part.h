@@ -13,7 +13,6 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "cache/cache.h"
-#include "lto/answer.h"
 #include "lto/job.h"
 #include "os/exec.h"
 
@@ -27,7 +26,7 @@ struct part {
     struct cache_key key; /* valid when the run has a cache */
 
     struct exec_result result; /* how the child ended, and what it printed */
-    int answer_fd;             /* file in memory; -1 = none */
+    struct cache_value kept;   /* the answer's file, malloc'ed, as its first part; else empty */
     struct lto_answer answer;  /* its contents; zero when it is incomplete */
     bool succeeded;            /* the library succeeded */
     bool is_found;             /* found in the cache: an earlier link compiled it */
@@ -59,10 +58,15 @@ uint32_t part_most_threads(const struct lto_request *link);
 /* Makes `count` parts without jobs, and frees the previous ones. */
 void part_make_all(struct part_list *run, size_t count);
 
-/* Sets a part's job, and its key, from `common` (lto_cache_common()) and the options. `options`
- * ends with NULL. */
-void part_set_job(struct part_list *run, struct part *part, const char *const *options,
-                  const struct job_inputs *inputs, const struct cache_key *common);
+/* The common part of the keys of all parts of these inputs; zero without a cache. A part's key has
+ * the library's contents and the variables that it reads; minilink's own contents, as minilink
+ * writes the answer; the part's options, including its kernels; and the bytes of all inputs, but
+ * not their names or any paths. */
+struct cache_key part_common_key(const struct lto_request *link, const struct job_inputs *inputs);
+
+/* Sets a part's job, and its key. `options` ends with NULL. */
+void part_set_job(struct part *part, const char *const *options, const struct job_inputs *inputs,
+                  const struct cache_key *common);
 
 /* Runs all parts, except those in the cache, and reads their answers, whose texts live in `texts`.
  * Returns the index of the first part that failed; count = none. */

@@ -5,11 +5,9 @@
  * of what follows, as no chance would. Else the rest is a cubin, and the first byte says how much
  * of its symbols' names is their own. */
 #include <elf.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "link/whole_program.h"
-#include "lto/answer.h"
+#include "lto/job.h"
 #include "lto/nvjitlink.h"
 #include "fuzz.h"
 
@@ -31,23 +29,21 @@ static void make_whole(uint8_t *answer, size_t size)
 
 static void read_answer(uint8_t *data, size_t size, bool is_whole)
 {
-    int fd = memfd_create("answer", MFD_CLOEXEC);
+    const struct bytes bytes = {data, size};
     struct lto_answer answer;
     struct arena arena = {0};
+    bool is_answer;
 
     if (is_whole && size >= HEAD_SIZE)
         make_whole(data, size);
-    if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+    is_answer = answer_read(&answer, &arena, bytes);
+    if (answer_begins((struct bytes){data, size < HEAD_SIZE ? size : HEAD_SIZE}, size) != is_answer)
         abort();
-    if (answer_begins((struct bytes){data, size < HEAD_SIZE ? size : HEAD_SIZE}, size) !=
-        answer_read(fd, &arena, &answer))
-        abort();
-    if (answer_read(fd, &arena, &answer) &&
+    if (is_answer &&
         (answer.errors.size + answer.infos.size + answer.ptx.size + HEAD_SIZE != size ||
          !nvjitlink_code_text(answer.code) || answer.ptx.data[answer.ptx.size] != '\0'))
         abort();
     arena_free(&arena);
-    close(fd);
 }
 
 /* The names of the first symbols, as if all but their first `kept` characters had been added. */

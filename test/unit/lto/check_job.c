@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "diag/diag.h"
-#include "lto/answer.h"
 #include "lto/job.h"
 #include "lto/lto.h"
 #include "lto/lto_steps.h"
