@@ -40,15 +40,22 @@ static nvJitLinkResult needs_lto(struct nvJitLink *link, const char *name)
     return NVJITLINK_ERROR_LTO_NOT_ENABLED;
 }
 
+/* A thin archive is added as a file. */
+static int add_to(struct minilink *made, const struct input *input)
+{
+    return input->data ? minilink_add_data(made, input->type, input->data, input->size, input->name)
+                       : minilink_add_file(made, input->type, input->name);
+}
+
 static nvJitLinkResult hand_on(struct nvJitLink *link, const struct input *input)
 {
-    int code = minilink_add_data(link->link, input->type, input->data, input->size, input->name);
+    int code = add_to(link->link, input);
 
     link->has_input = true;
     if (code != MINILINK_OK)
         link_take_errors(link, link->link);
     if (code == MINILINK_OK && link->open)
-        code = minilink_add_data(link->open, input->type, input->data, input->size, input->name);
+        code = add_to(link->open, input);
     if (code == MINILINK_OK)
         return NVJITLINK_SUCCESS;
     return code == MINILINK_WRONG_INPUT ? NVJITLINK_ERROR_INVALID_INPUT : NVJITLINK_ERROR_INTERNAL;
@@ -125,7 +132,6 @@ static void tell_of_input(struct nvJitLink *link, const struct minilink *made,
 static nvJitLinkResult assemble_ptx(struct nvJitLink *link, const struct settings *settings,
                                     const struct input *input)
 {
-    struct word_list words = {.arena = &link->arena};
     struct minilink *made;
     nvJitLinkResult result;
     int code;
@@ -135,8 +141,7 @@ static nvJitLinkResult assemble_ptx(struct nvJitLink *link, const struct setting
                       input->name);
         return NVJITLINK_ERROR_PTX_COMPILE;
     }
-    settings_input_words(settings, link->ptxas, &words);
-    code = link_begin(link, &link->trial, &words);
+    code = link_begin(link, &link->trial, settings, FOR_INPUT);
     made = link->trial;
     if (code == MINILINK_OK) {
         made->product.wants_chunk = true;
@@ -158,8 +163,10 @@ static nvJitLinkResult assemble_ptx(struct nvJitLink *link, const struct setting
 nvJitLinkResult input_add_nothing(struct nvJitLink *link)
 {
     static const char empty[] = ".version 6.3\n.target sm_75\n.address_size 64\n";
-    const struct settings settings = {
-        .sm = link->settings.sm, .suffix = link->settings.suffix, .level = -1};
+    const struct settings settings = {.sm = link->settings.sm,
+                                      .suffix = link->settings.suffix,
+                                      .level = -1,
+                                      .ptxas = link->settings.ptxas};
 
     return assemble_ptx(link, &settings,
                         &(struct input){MINILINK_INPUT_PTX, empty, sizeof empty - 1, "empty"});
@@ -168,14 +175,11 @@ nvJitLinkResult input_add_nothing(struct nvJitLink *link)
 /* Reports a cubin that cannot be linked for the target, by a link with --dry-run. */
 static nvJitLinkResult check_cubin(struct nvJitLink *link, const struct input *input)
 {
-    struct word_list words = {.arena = &link->arena};
-    int code;
+    int code = link_begin(link, &link->trial, &link->settings, FOR_CHECK)
+               ?: minilink_add_data(link->trial, MINILINK_INPUT_CUBIN, input->data, input->size,
+                                    input->name)
+               ?: minilink_complete(link->trial);
 
-    settings_check_words(&link->settings, link->ptxas, &words);
-    code = link_begin(link, &link->trial, &words)
-           ?: minilink_add_data(link->trial, MINILINK_INPUT_CUBIN, input->data, input->size,
-                                input->name)
-           ?: minilink_complete(link->trial);
     link_take_errors(link, link->trial);
     minilink_destroy(&link->trial);
     if (code == MINILINK_OK)
@@ -286,9 +290,8 @@ static enum link_code list_linked_members(void *argument)
 static nvJitLinkResult add_library_to_link(struct nvJitLink *link, const struct input *input)
 {
     struct library library = {.arena = &link->arena, .archive = input};
-    const struct word_list none = {0};
     nvJitLinkResult result = NVJITLINK_SUCCESS;
-    int code = link_begin(link, &link->trial, &none)
+    int code = link_begin(link, &link->trial, &link->settings, FOR_NOTHING)
                    ?: handle_call(link->trial, list_linked_members, &library);
 
     link_take_errors(link, link->trial);
@@ -345,20 +348,12 @@ nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, const
 
 static nvJitLinkResult add_thin(struct nvJitLink *link, nvJitLinkInputType type, const char *path)
 {
-    int code;
-
     if (type != NVJITLINK_INPUT_LIBRARY && type != NVJITLINK_INPUT_ANY)
         return wrong_type(link, type, NVJITLINK_INPUT_LIBRARY, path);
     if (link_check_open(link) != NVJITLINK_SUCCESS)
         return NVJITLINK_ERROR_INTERNAL;
-    code = minilink_add_file(link->link, MINILINK_INPUT_ARCHIVE, path);
-    if (code == MINILINK_OK && link->open)
-        code = minilink_add_file(link->open, MINILINK_INPUT_ARCHIVE, path);
-    if (code != MINILINK_OK) {
-        link_take_errors(link, link->link);
+    if (hand_on(link, &(struct input){MINILINK_INPUT_ARCHIVE, .name = path}) != NVJITLINK_SUCCESS)
         return NVJITLINK_ERROR_INVALID_INPUT;
-    }
-    link->has_input = true;
     link->has_ltoir = true; /* perhaps: its members are not examined */
     link->input_count++;
     return NVJITLINK_SUCCESS;

@@ -23,12 +23,10 @@ struct nvJitLink {
     struct minilink *result; /* the one of these two that has succeeded, or NULL */
     struct minilink *ltoir;  /* the one whose output is LTO-IR, when it has been asked for */
     struct minilink *trial;  /* a link that checks one input, while it runs */
-    char *library;           /* NVIDIA's, for LTO-IR, or NULL */
-    char *ptxas;             /* see toolkit_ptxas() */
     const struct toolkit_facts *toolkit; /* the one whose library is followed */
     size_t input_count;                  /* for names */
     bool has_input;                      /* there is something to link */
-    struct input *waiting;               /* LTO-IR, for nvJitLinkComplete() and ltoir_make(), in: */
+    struct input *waiting;               /* LTO-IR, for nvJitLinkComplete() and for LTO-IR, in: */
     size_t waiting_count, waiting_capacity;
     struct arena waiting_arena;
     bool has_ltoir;      /* some input has */
@@ -59,14 +57,13 @@ nvJitLinkResult link_get(struct nvJitLink *link, enum link_output output, size_t
 nvJitLinkResult link_get_log(const struct nvJitLink *link, bool is_errors, size_t *size,
                              char *buffer);
 
-/* link.c: */
-
 /* NVJITLINK_SUCCESS when inputs may still be added; otherwise reports an error. */
 nvJitLinkResult link_check_open(struct nvJitLink *link);
 
-/* Creates a minilink link with the words. If the result is not MINILINK_OK, the error log says why,
- * and *made is NULL. */
-int link_begin(struct nvJitLink *link, struct minilink **made, const struct word_list *words);
+/* Creates a minilink link for that purpose. If the result is not MINILINK_OK, the error log says
+ * why, and *made is NULL. */
+int link_begin(struct nvJitLink *link, struct minilink **made, const struct settings *settings,
+               enum purpose purpose);
 
 /* Append minilink's logs to the link's, without the program's name at the beginning of each line.
  * Infos that contain `but` are left out (NULL = none are). */
@@ -75,11 +72,9 @@ void link_take_infos(struct nvJitLink *link, const struct minilink *made, const 
 
 /* inputs.c: */
 
-/* Adds `size` bytes. link_add_data() after the checks of its arguments. */
+/* Adds an input, or a file. */
 nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, const void *data,
                           size_t size, const char *name);
-
-/* Adds a file. */
 nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, const char *path);
 
 /* Adds a cubin without any code, where there is no input. */
@@ -87,6 +82,3 @@ nvJitLinkResult input_add_nothing(struct nvJitLink *link);
 
 /* Passes on the waiting inputs. */
 nvJitLinkResult input_hand_on_waiting(struct nvJitLink *link);
-
-/* ltoir.c: makes the LTO-IR of a complete link, if it has not been made. */
-nvJitLinkResult ltoir_make(struct nvJitLink *link);

@@ -15,31 +15,72 @@
 #include "library/nvjitlink/toolkit.h"
 #include "link/state.h"
 
+static void take_lines(struct buffer *log, const char *lines, const char *but)
+{
+    struct text rest = text_of(lines), line;
+
+    while (text_scan_line(&rest, &line)) {
+        if (but && memmem(line.data, line.size, but, strlen(but)))
+            continue;
+        text_skip(&line, TEXT("minilink "));
+        buffer_printf(log, "%.*s\n", TEXT_ARG(line));
+    }
+}
+
+void link_take_errors(struct nvJitLink *link, const struct minilink *made)
+{
+    take_lines(&link->errors, minilink_error_log(made, NULL), NULL);
+}
+
+void link_take_infos(struct nvJitLink *link, const struct minilink *made, const char *but)
+{
+    take_lines(&link->infos, minilink_info_log(made, NULL), but);
+}
+
+int link_begin(struct nvJitLink *link, struct minilink **made, const struct settings *settings,
+               enum purpose purpose)
+{
+    struct word_list words = {.arena = &link->arena};
+    int code;
+
+    settings_words(settings, purpose, &words);
+    code = minilink_create(made, words.list, words.count);
+    if (code != MINILINK_OK) {
+        link_take_errors(link, *made);
+        minilink_destroy(made);
+    }
+    return code;
+}
+
+nvJitLinkResult link_check_open(struct nvJitLink *link)
+{
+    if (!link->is_complete)
+        return NVJITLINK_SUCCESS;
+    buffer_printf(&link->errors, "the link is complete already\n");
+    return NVJITLINK_ERROR_INTERNAL;
+}
+
 /* With -ptx, called functions may be undefined. A link that permits that keeps all symbols visible,
  * though, which changes the PTX of complete programs. So there are two links, and the second is
  * completed only if the first one fails. */
 static nvJitLinkResult begin_call(struct nvJitLink *link)
 {
-    const struct settings *settings = &link->settings;
-    struct word_list words = {.arena = &link->arena}, open = words;
+    struct settings *settings = &link->settings;
     size_t errors = link->errors.size;
     int code;
 
     if (settings->is_lto)
-        link->library = toolkit_library(&link->errors);
+        settings->library = toolkit_library(&link->errors);
     if (link->errors.size > errors)
         return NVJITLINK_ERROR_INTERNAL;
-    link->ptxas = toolkit_ptxas(link->library);
-    settings_program_words(settings, link->library, link->ptxas, false, &words);
-    code = link_begin(link, &link->link, &words);
+    settings->ptxas = toolkit_ptxas(settings->library);
+    code = link_begin(link, &link->link, settings, FOR_PROGRAM);
     if (code == MINILINK_OK)
         link->toolkit = state_find_toolkit(&link->link->options.link, NULL);
     if (settings->is_ptx && settings->is_split)
         buffer_printf(&link->infos, "-split-compile-extended is -split-compile with -ptx\n");
-    if (code == MINILINK_OK && settings->is_ptx) {
-        settings_program_words(settings, link->library, link->ptxas, true, &open);
-        code = link_begin(link, &link->open, &open);
-    }
+    if (code == MINILINK_OK && settings->is_ptx)
+        code = link_begin(link, &link->open, settings, FOR_OPEN_PROGRAM);
     if (code == MINILINK_USAGE)
         return NVJITLINK_ERROR_UNRECOGNIZED_OPTION;
     return code == MINILINK_OK ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_INTERNAL;
@@ -49,8 +90,7 @@ static nvJitLinkResult begin_call(struct nvJitLink *link)
  * fail, too, but the search for a toolkit comes first, which has paths on the stack. */
 static nvJitLinkResult check_stack(struct nvJitLink *link)
 {
-    const struct word_list none = {0};
-    int code = link_begin(link, &link->trial, &none);
+    int code = link_begin(link, &link->trial, &link->settings, FOR_NOTHING);
 
     minilink_destroy(&link->trial);
     return code == MINILINK_OK ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_INTERNAL;
@@ -137,8 +177,8 @@ nvJitLinkResult link_destroy(nvJitLinkHandle *handle)
     arena_free(&link->arena);
     buffer_free(&link->errors);
     buffer_free(&link->infos);
-    free(link->library);
-    free(link->ptxas);
+    free(link->settings.library);
+    free(link->settings.ptxas);
     free(link);
     return NVJITLINK_SUCCESS;
 }
@@ -210,7 +250,7 @@ static nvJitLinkResult result_of(const struct nvJitLink *link, int code)
     case MINILINK_NVVM_ERROR:
         return NVJITLINK_ERROR_NVVM_COMPILE;
     case MINILINK_FAILED:
-        if (link->settings.is_lto && !link->library)
+        if (link->settings.is_lto && !link->settings.library)
             return NVJITLINK_ERROR_NVVM_COMPILE;
         return link->settings.is_lto && !link->has_other_code ? NVJITLINK_ERROR_PTX_COMPILE
                                                               : NVJITLINK_ERROR_INTERNAL;
@@ -235,11 +275,67 @@ static nvJitLinkResult link_all(struct nvJitLink *link)
     if (code == MINILINK_OK)
         return NVJITLINK_SUCCESS;
     link->result = NULL;
-    if (link->settings.is_lto && !link->library)
+    if (link->settings.is_lto && !link->settings.library)
         buffer_printf(&link->errors,
                       "no libnvJitLink of a CUDA toolkit was found for LTO-IR: MINILINK_NVJITLINK "
                       "or CUDA_HOME may say where there is one\n");
     return result_of(link, code);
+}
+
+#define SIZE_TOLD " LTOIR Container created"
+
+/* Beside warnings, which the other compilation has given, too, if there was one: the library's line
+ * about the size, which minilink has as an info of -v. */
+static void take_ltoir_infos(struct nvJitLink *link, const struct minilink *made)
+{
+    static const struct text start = TEXT("libnvJitLink: ");
+    struct text log = text_of(minilink_info_log(made, NULL)), line;
+
+    if (link->settings.kind == TARGET_LTOIR)
+        link_take_infos(link, made, SIZE_TOLD);
+    while (text_scan_line(&log, &line)) {
+        const char *found = memmem(line.data, line.size, start.data, start.size);
+
+        if (found && memmem(line.data, line.size, SIZE_TOLD, strlen(SIZE_TOLD)))
+            buffer_printf(&link->infos, "INFO: %.*s\n",
+                          TEXT_ARG(text_drop(line, (size_t)(found - line.data) + start.size)));
+    }
+}
+
+/* Makes the LTO-IR of a complete link, if it has not been made.
+ *
+ * NVIDIA's library 13.4 and 13.5 make it on the way to PTX, under -lto, whatever the program is
+ * then compiled to, of all LTO-IR and nothing else; -arch=lto_NN ends there. Here it is made when
+ * it is asked for first, by a link of its own, since few programs ask. (Measured: it depends on
+ * nothing but the inputs, the target and the choice of libnvvm, and takes a hundredth of the time
+ * of the compilation.) */
+static nvJitLinkResult make_ltoir(const struct call *call)
+{
+    struct nvJitLink *link = call->link;
+    int code;
+
+    if (link->ltoir)
+        return NVJITLINK_SUCCESS;
+    if (!link->is_complete || !link->waiting_count || !link->settings.library)
+        return NVJITLINK_ERROR_INTERNAL;
+    code = link_begin(link, &link->trial, &link->settings, FOR_LTOIR);
+    for (size_t i = 0; code == MINILINK_OK && i < link->waiting_count; i++) {
+        const struct input *input = &link->waiting[i];
+
+        code = minilink_add_data(link->trial, input->type, input->data, input->size, input->name);
+    }
+    if (code == MINILINK_OK)
+        code = minilink_complete(link->trial);
+    if (code != MINILINK_OK) {
+        link_take_errors(link, link->trial);
+        minilink_destroy(&link->trial);
+        link->waiting_count = 0; /* it is not tried, nor reported, again */
+        return NVJITLINK_ERROR_INTERNAL;
+    }
+    take_ltoir_infos(link, link->trial);
+    link->ltoir = link->trial;
+    link->trial = NULL;
+    return NVJITLINK_SUCCESS;
 }
 
 static bool makes_ltoir_only(const struct settings *settings)
@@ -261,7 +357,7 @@ static nvJitLinkResult complete_handle(const struct call *call)
     if (result != NVJITLINK_SUCCESS)
         link->waiting_count = 0; /* there is to be no LTO-IR, either */
     if (result == NVJITLINK_SUCCESS && makes_ltoir_only(&link->settings))
-        result = ltoir_make(link) ? NVJITLINK_ERROR_NVVM_COMPILE : NVJITLINK_SUCCESS;
+        result = make_ltoir(call) ? NVJITLINK_ERROR_NVVM_COMPILE : NVJITLINK_SUCCESS;
     else
         result = result ?: input_hand_on_waiting(link) ?: link_all(link);
     if (link->settings.is_timed)
@@ -290,11 +386,6 @@ static const void *find_handle_output(const struct nvJitLink *link, enum link_ou
         bytes = minilink_cubin(link->ltoir, size);
     *size += output == OUTPUT_PTX; /* its NUL */
     return bytes;
-}
-
-static nvJitLinkResult make_ltoir(const struct call *call)
-{
-    return ltoir_make(call->link);
 }
 
 nvJitLinkResult link_get(struct nvJitLink *link, enum link_output output, size_t *size,

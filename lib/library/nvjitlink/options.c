@@ -124,32 +124,37 @@ static nvJitLinkResult read_split(const struct reading *reading)
     return NVJITLINK_SUCCESS;
 }
 
+/* The place of the value in a list that ends with NULL, or of that NULL. */
+static size_t find_value(const struct reading *reading, const char *const *list)
+{
+    size_t i = 0;
+
+    while (list[i] && strcmp(reading->value, list[i]) != 0)
+        i++;
+    return i;
+}
+
 static nvJitLinkResult read_fast_level(const struct reading *reading)
 {
-    static const char *const levels[] = {"0", "min", "mid", "max"};
+    static const char *const levels[] = {"0", "min", "mid", "max", NULL};
 
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-        if (strcmp(reading->value, levels[i]) == 0) {
-            word_list_printf(&reading->settings->assembly, "%s", reading->word);
-            return NVJITLINK_SUCCESS;
-        }
-    }
-    return wrong_value(reading, "0, min, mid or max");
+    if (!levels[find_value(reading, levels)])
+        return wrong_value(reading, "0, min, mid or max");
+    word_list_printf(&reading->settings->assembly, "%s", reading->word);
+    return NVJITLINK_SUCCESS;
 }
 
 /* Measured on 13.0 and 13.5: two names for each of two compilers. The newer one is the default from
  * sm_100 on (nvJitLink.h 13.5). */
 static nvJitLinkResult read_nvvm_version(const struct reading *reading)
 {
-    static const char *const versions[] = {"nvvm", "nvvm70", "nvvm-latest", "nvvm-next"};
+    static const char *const versions[] = {"nvvm", "nvvm70", "nvvm-latest", "nvvm-next", NULL};
+    size_t version = find_value(reading, versions);
 
-    for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
-        if (strcmp(reading->value, versions[i]) != 0)
-            continue;
-        *(i < 2 ? &reading->settings->is_nvvm70 : &reading->settings->is_latest) = true;
-        return NVJITLINK_SUCCESS;
-    }
-    return wrong_value(reading, "nvvm, nvvm70, nvvm-latest or nvvm-next");
+    if (!versions[version])
+        return wrong_value(reading, "nvvm, nvvm70, nvvm-latest or nvvm-next");
+    *(version < 2 ? &reading->settings->is_nvvm70 : &reading->settings->is_latest) = true;
+    return NVJITLINK_SUCCESS;
 }
 
 /* No file is known that the library accepts as an index: any existing file is reported to be none.
@@ -167,7 +172,9 @@ static nvJitLinkResult read_index(const struct reading *reading)
 
 static nvJitLinkResult read_extended_memory(const struct reading *reading)
 {
-    if (strcmp(reading->value, "true") != 0 && strcmp(reading->value, "false") != 0)
+    static const char *const values[] = {"true", "false", NULL};
+
+    if (!values[find_value(reading, values)])
         return wrong_value(reading, "true or false");
     word_list_printf(&reading->settings->assembly, "-Xptxas=%s", reading->word);
     word_list_printf(&reading->settings->program, "%s", reading->word);
@@ -281,63 +288,33 @@ static nvJitLinkResult read_word(struct settings *settings, const char *word, st
     return read_option(&reading);
 }
 
-static bool lacks_lto(const struct settings *settings)
-{
-    return settings->is_ptx && !settings->is_lto;
-}
-
-static bool lacks_ptx(const struct settings *settings)
-{
-    return settings->kind == TARGET_PTX && !settings->is_ptx;
-}
-
-static bool is_ltoir_alone(const struct settings *settings)
-{
-    return settings->kind == TARGET_LTOIR && !settings->is_ptx;
-}
-
-static bool is_ltoir_and_ptx(const struct settings *settings)
-{
-    return settings->kind == TARGET_LTOIR && settings->is_ptx;
-}
-
-static bool debugs_optimized(const struct settings *settings)
-{
-    return settings->is_debug && settings->level == 3;
-}
-
-static bool has_two_nvvms(const struct settings *settings)
-{
-    return settings->is_nvvm70 && settings->is_latest;
-}
-
-#define WRONG NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS
-
-/* Options that exclude each other, in the order of the checks that was measured, and the versions
- * where they do. */
-static const struct {
-    bool (*is_wrong)(const struct settings *settings);
-    uint16_t first, last;
-    nvJitLinkResult result;
-    const char *text;
-} conflicts[] = {
-    {lacks_lto, 120, ONWARDS, WRONG, "-ptx needs -lto"},
-    {lacks_ptx, 120, ONWARDS, WRONG, "a virtual architecture needs -ptx"},
-    {is_ltoir_alone, 120, 133, WRONG, "a virtual architecture needs -ptx"},
-    {is_ltoir_and_ptx, 134, ONWARDS, WRONG, "-arch=lto_NN is for LTO-IR alone, without -ptx"},
-    {debugs_optimized, 135, ONWARDS, WRONG, "-g needs -O0"},
-    {has_two_nvvms, 135, ONWARDS, NVJITLINK_ERROR_UNRECOGNIZED_OPTION,
-     "libnvvm is to be the newest one, and not to be it"},
-};
-
-/* Checks the options against each other. */
+/* Checks the options against each other: rows of those that exclude each other, in the order of the
+ * checks that was measured, and the versions where they do. */
 static nvJitLinkResult check_together(const struct settings *settings, struct buffer *errors)
 {
+    const nvJitLinkResult wrong = NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS;
+    const bool is_ltoir = settings->kind == TARGET_LTOIR, is_ptx = settings->is_ptx;
+    const struct {
+        bool is_so;
+        uint16_t first, last;
+        nvJitLinkResult result;
+        const char *text;
+    } conflicts[] = {
+        {is_ptx && !settings->is_lto, 120, ONWARDS, wrong, "-ptx needs -lto"},
+        {settings->kind == TARGET_PTX && !is_ptx, 120, ONWARDS, wrong,
+         "a virtual architecture needs -ptx"},
+        {is_ltoir && !is_ptx, 120, 133, wrong, "a virtual architecture needs -ptx"},
+        {is_ltoir && is_ptx, 134, ONWARDS, wrong, "-arch=lto_NN is for LTO-IR alone, without -ptx"},
+        {settings->is_debug && settings->level == 3, 135, ONWARDS, wrong, "-g needs -O0"},
+        {settings->is_nvvm70 && settings->is_latest, 135, ONWARDS,
+         NVJITLINK_ERROR_UNRECOGNIZED_OPTION, "libnvvm is to be the newest one, and not to be it"},
+    };
+
     if (settings->sm == 0)
         return NVJITLINK_ERROR_MISSING_ARCH; /* the real library logs nothing here */
     for (size_t i = 0; i < sizeof conflicts / sizeof *conflicts; i++) {
-        if (settings->version < conflicts[i].first || settings->version > conflicts[i].last ||
-            !conflicts[i].is_wrong(settings))
+        if (!conflicts[i].is_so || settings->version < conflicts[i].first ||
+            settings->version > conflicts[i].last)
             continue;
         buffer_printf(errors, "%s\n", conflicts[i].text);
         return conflicts[i].result;
@@ -352,57 +329,49 @@ nvJitLinkResult settings_read(struct settings *settings, struct arena *arena,
 
     settings->level = -1;
     settings->assembly.arena = settings->program.arena = arena;
-    for (uint32_t i = 0; i < count && code == NVJITLINK_SUCCESS; i++)
+    for (uint32_t i = 0; i < count && !code; i++)
         code = options[i] ? read_word(settings, options[i], errors) : NVJITLINK_ERROR_NULL_INPUT;
-    if (code == NVJITLINK_SUCCESS)
-        code = check_together(settings, errors);
-    return code;
+    word_list_end(&settings->assembly);
+    return code ?: check_together(settings, errors);
 }
 
-static void add_all(struct word_list *words, const struct word_list *more)
+static void add_if(struct word_list *words, bool is_wanted, const char *word)
 {
-    for (size_t i = 0; i < more->count; i++)
-        word_list_add(words, more->list[i]);
+    if (is_wanted)
+        word_list_add(words, word);
 }
 
 /* A virtual architecture's PTX is that of the real one. What code fits depends on the ptxas, too.
  */
-static void add_target(struct word_list *words, const struct settings *settings, const char *ptxas)
+static void add_target(struct word_list *words, const struct settings *settings)
 {
     char suffix[2] = {settings->suffix, '\0'};
 
     word_list_printf(words, "-arch=sm_%u%s", settings->sm, suffix);
-    if (ptxas)
-        word_list_printf(words, "--ptxas=%s", ptxas);
+    if (settings->ptxas)
+        word_list_printf(words, "--ptxas=%s", settings->ptxas);
 }
 
 /* NVIDIA's library contains its assembler; here it is ptxas, unless MINILINK_ASSEMBLER, which
  * minilink reads, names another one. Infos are for -verbose, and for options that make the
  * assembler print something, since its output becomes infos. */
-static void add_common(struct word_list *words, const struct settings *settings, const char *ptxas)
+static void add_common(struct word_list *words, const struct settings *settings)
 {
     const char *chosen = getenv("MINILINK_ASSEMBLER");
+    bool is_ptxas = !chosen || !*chosen;
 
-    add_target(words, settings, ptxas);
     /* Measured on 13.0 and 13.5: it assembles PTX without them, whatever they are. */
     word_list_add(words, "--ignore-stored-options");
-    if (!chosen || !*chosen)
-        word_list_add(words, "--assembler=ptxas");
-    if (settings->is_debug)
-        word_list_add(words, "-g");
-    if (settings->level == 0)
-        word_list_add(words, "-Xptxas=-O0");
-    if (settings->has_lines)
-        word_list_add(words, "-Xptxas=-lineinfo");
-    if (settings->is_fast && (!chosen || !*chosen)) /* only ptxas has it; -c goes before it */
-        word_list_add(words, "-Xptxas=--fast-compile");
-    if (settings->has_no_cache)
-        word_list_add(words, "--no-cache");
-    if (settings->is_verbose)
-        word_list_add(words, "-Xptxas=-v");
-    else if (!settings->has_ptxas_options)
-        word_list_add(words, "-disable-infos");
-    add_all(words, &settings->assembly);
+    add_if(words, is_ptxas, "--assembler=ptxas");
+    add_if(words, settings->is_debug, "-g");
+    add_if(words, settings->level == 0, "-Xptxas=-O0");
+    add_if(words, settings->has_lines, "-Xptxas=-lineinfo");
+    /* Only ptxas has it; -c goes before it. */
+    add_if(words, settings->is_fast && is_ptxas, "-Xptxas=--fast-compile");
+    add_if(words, settings->has_no_cache, "--no-cache");
+    add_if(words, settings->is_verbose, "-Xptxas=-v");
+    add_if(words, !settings->is_verbose && !settings->has_ptxas_options, "-disable-infos");
+    word_list_add_all(words, settings->assembly.list);
 }
 
 /* What host code names does not count. nvJitLink's lists are independent: everything of a kind
@@ -411,30 +380,26 @@ static void add_common(struct word_list *words, const struct settings *settings,
  * names one that no program can have (all measured: the PTX of both is the same). */
 static void add_used_name(struct word_list *words, const struct settings *settings)
 {
-    if (!settings->names_kernels && !settings->names_variables)
-        word_list_add(words, "-ignore-host-info");
+    bool drops = settings->drops_variables;
+
     if (settings->names_variables)
         return;
-    if (settings->names_kernels && !settings->drops_variables)
-        word_list_add(words, "-Xnvvm=-host-ref-eg=*");
-    else if (!settings->names_kernels && settings->drops_variables && settings->is_lto)
-        word_list_add(words, "-Xnvvm=-host-ref-eg=-");
+    add_if(words, !settings->names_kernels, "-ignore-host-info");
+    add_if(words, settings->names_kernels && !drops, "-Xnvvm=-host-ref-eg=*");
+    add_if(words, !settings->names_kernels && drops && settings->is_lto, "-Xnvvm=-host-ref-eg=-");
 }
 
-static void add_lto(struct word_list *words, const struct settings *settings, const char *library)
+static void add_lto(struct word_list *words, const struct settings *settings)
 {
     word_list_add(words, "-lto");
     /* The library is found here, or not at all: minilink's own search would find this library. */
-    if (library)
-        word_list_printf(words, "--nvjitlink=%s", library);
+    if (settings->library)
+        word_list_printf(words, "--nvjitlink=%s", settings->library);
     else
         word_list_add(words, "--lto-source=ptx");
-    if (settings->is_latest)
-        word_list_add(words, "-nvvm-latest");
-    if (settings->level == 0)
-        word_list_add(words, "-Xnvvm=-opt=0");
-    if (settings->has_lines)
-        word_list_add(words, "-Xnvvm=-generate-line-info");
+    add_if(words, settings->is_latest, "-nvvm-latest");
+    add_if(words, settings->level == 0, "-Xnvvm=-opt=0");
+    add_if(words, settings->has_lines, "-Xnvvm=-generate-line-info");
 }
 
 /* Adds a word of `program`. Without -lto, words for libnvvm and for splitting are dropped. For PTX,
@@ -454,55 +419,46 @@ static void add_option_word(struct word_list *words, const struct settings *sett
         word_list_add(words, word);
 }
 
-void settings_program_words(const struct settings *settings, const char *library, const char *ptxas,
-                            bool is_open, struct word_list *words)
+static void add_program(struct word_list *words, const struct settings *settings, bool is_open)
 {
-    add_common(words, settings, ptxas);
+    add_common(words, settings);
     if (settings->is_lto)
-        add_lto(words, settings, library);
-    if (settings->is_ptx)
-        word_list_add(words, "-emit-ptx");
-    if (settings->is_ptx ? is_open : settings->is_relocatable)
-        word_list_add(words, "-r");
-    if (settings->is_verbose)
-        word_list_add(words, "-v");
-    if (toolkit_does(toolkits_find(settings->version), TOOLKIT_WRITES_ABI_7) &&
-        !targets_have(settings->sm, TARGET_HAS_MERCURY))
-        word_list_add(words, "--output-abi=7");
+        add_lto(words, settings);
+    add_if(words, settings->is_ptx, "-emit-ptx");
+    add_if(words, settings->is_ptx ? is_open : settings->is_relocatable, "-r");
+    add_if(words, settings->is_verbose, "-v");
+    add_if(words,
+           toolkit_does(toolkits_find(settings->version), TOOLKIT_WRITES_ABI_7) &&
+               !targets_have(settings->sm, TARGET_HAS_MERCURY),
+           "--output-abi=7");
     add_used_name(words, settings);
     for (size_t i = 0; i < settings->program.count; i++)
         add_option_word(words, settings, settings->program.list[i]);
 }
 
-void settings_input_words(const struct settings *settings, const char *ptxas,
-                          struct word_list *words)
-{
-    add_common(words, settings, ptxas);
-    word_list_add(words, "-r");
-}
-
 /* What host code uses does not count, and -v tells the size. */
-void settings_ltoir_words(const struct settings *settings, const char *library, const char *ptxas,
-                          struct word_list *words)
+static void add_ltoir(struct word_list *words, const struct settings *settings)
 {
-    add_target(words, settings, ptxas);
     word_list_add(words, "--emit-ltoir");
-    word_list_printf(words, "--nvjitlink=%s", library);
-    if (settings->is_latest)
-        word_list_add(words, "-nvvm-latest");
-    if (settings->has_no_cache)
-        word_list_add(words, "--no-cache");
-    word_list_add(words, "-ignore-host-info");
-    word_list_add(words, "-v");
-    word_list_add(words, "-disable-infos");
+    word_list_printf(words, "--nvjitlink=%s", settings->library);
+    add_if(words, settings->is_latest, "-nvvm-latest");
+    add_if(words, settings->has_no_cache, "--no-cache");
+    word_list_add_all(words, (const char *[]){"-ignore-host-info", "-v", "-disable-infos", NULL});
 }
 
-void settings_check_words(const struct settings *settings, const char *ptxas,
-                          struct word_list *words)
+void settings_words(const struct settings *settings, enum purpose purpose, struct word_list *words)
 {
-    add_target(words, settings, ptxas);
-    word_list_add(words, "-r");
-    word_list_add(words, "--dry-run");
-    word_list_add(words, "-w");
-    word_list_add(words, "-disable-infos");
+    if (purpose == FOR_NOTHING)
+        return;
+    add_target(words, settings);
+    if (purpose == FOR_CHECK) {
+        word_list_add_all(words, (const char *[]){"-r", "--dry-run", "-w", "-disable-infos", NULL});
+    } else if (purpose == FOR_LTOIR) {
+        add_ltoir(words, settings);
+    } else if (purpose == FOR_INPUT) {
+        add_common(words, settings);
+        word_list_add(words, "-r");
+    } else {
+        add_program(words, settings, purpose == FOR_OPEN_PROGRAM);
+    }
 }

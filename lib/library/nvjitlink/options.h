@@ -37,6 +37,8 @@ struct settings {
     bool has_ptxas_options;    /* which may make ptxas print something */
     struct word_list assembly; /* of the program and of each input that is PTX */
     struct word_list program;  /* of the program alone */
+    char *library;             /* the libnvJitLink for LTO-IR, malloc'ed, or NULL */
+    char *ptxas;               /* see toolkit_ptxas() */
 };
 
 /* Reads `count` options into settings of zeros, with copies in `arena`. Not NVJITLINK_SUCCESS:
@@ -45,20 +47,15 @@ struct settings {
 nvJitLinkResult settings_read(struct settings *settings, struct arena *arena,
                               const char *const *options, uint32_t count, struct buffer *errors);
 
-/* Words of minilink_create() for the whole link. `library` is the libnvJitLink for LTO-IR, or NULL;
- * `ptxas` the assembler that minilink would not find by itself, or NULL. `is_open`: for a link of
- * PTX that permits undefined symbols. */
-void settings_program_words(const struct settings *settings, const char *library, const char *ptxas,
-                            bool is_open, struct word_list *words);
+/* What a minilink link is for. */
+enum purpose {
+    FOR_NOTHING,      /* without any words */
+    FOR_PROGRAM,      /* the whole link */
+    FOR_OPEN_PROGRAM, /* the same, of PTX, with undefined symbols */
+    FOR_INPUT,        /* the relocatable cubin of one input */
+    FOR_CHECK,        /* looks at one cubin */
+    FOR_LTOIR,        /* LTO-IR */
+};
 
-/* The same to make a relocatable cubin of one input. */
-void settings_input_words(const struct settings *settings, const char *ptxas,
-                          struct word_list *words);
-
-/* The same for a link whose output is the LTO-IR. */
-void settings_ltoir_words(const struct settings *settings, const char *library, const char *ptxas,
-                          struct word_list *words);
-
-/* The same to check one cubin, without linking anything. */
-void settings_check_words(const struct settings *settings, const char *ptxas,
-                          struct word_list *words);
+/* Adds the words of minilink_create(). */
+void settings_words(const struct settings *settings, enum purpose purpose, struct word_list *words);

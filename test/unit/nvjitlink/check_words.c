@@ -23,7 +23,8 @@ static void say(struct buffer *said, const char *options, unsigned version, bool
         list[count++] = word;
     }
     ck_assert_int_eq(settings_read(&settings, &arena, list, count, &errors), NVJITLINK_SUCCESS);
-    settings_program_words(&settings, "/lib/other.so", NULL, is_open, &words);
+    settings.library = (char[]){"/lib/other.so"};
+    settings_words(&settings, is_open ? FOR_OPEN_PROGRAM : FOR_PROGRAM, &words);
     for (size_t i = 0; i < words.count; i++)
         buffer_printf(said, i == 0 ? "%s" : " %s", words.list[i]);
     buffer_char(said, '\0');
@@ -145,15 +146,17 @@ TEST(inputs_have_fewer_words)
     unsetenv("MINILINK_ASSEMBLER");
     ck_assert_int_eq(settings_read(&settings, &arena, options, COUNT(options), &errors),
                      NVJITLINK_SUCCESS);
-    settings_input_words(&settings, "/p", &input);
+    settings.library = (char[]){"/l.so"};
+    settings.ptxas = (char[]){"/p"};
+    settings_words(&settings, FOR_INPUT, &input);
     ck_assert_uint_eq(input.count, COUNT(of_input));
     for (int i = 0; i < COUNT(of_input); i++)
         ck_assert_str_eq(input.list[i], of_input[i]);
-    settings_check_words(&settings, "/p", &check);
+    settings_words(&settings, FOR_CHECK, &check);
     ck_assert_uint_eq(check.count, COUNT(of_check));
     for (int i = 0; i < COUNT(of_check); i++)
         ck_assert_str_eq(check.list[i], of_check[i]);
-    settings_ltoir_words(&settings, "/l.so", "/p", &ltoir);
+    settings_words(&settings, FOR_LTOIR, &ltoir);
     ck_assert_uint_eq(ltoir.count, COUNT(of_ltoir));
     for (int i = 0; i < COUNT(of_ltoir); i++)
         ck_assert_str_eq(ltoir.list[i], of_ltoir[i]);
