@@ -18,7 +18,6 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "cache/folder.h"
-#include "cache/prune.h"
 #include "cache/temporary.h"
 #include "diag/diag.h"
 #include "input/watch.h"
@@ -66,54 +65,40 @@ struct cache *cache_open(const struct cache_request *request, const struct watch
     return NULL;
 }
 
-/* Reads `size` bytes, malloc'ed. NULL when memory is short, or the file, or it cannot be read. */
-static uint8_t *read_bytes(int fd, size_t size)
-{
-    uint8_t *data = malloc(size);
-
-    if (data && descriptor_read(fd, data, size, 0))
-        return data;
-    free(data);
-    return NULL;
-}
-
-/* Checks only the header, so that no memory is allocated for a file of arbitrary size. */
-static bool may_be_entry(int fd, const struct stat *status, const struct cache_key *key)
-{
-    uint8_t header[ENTRY_HEADER_SIZE];
-
-    return S_ISREG(status->st_mode) && folder_is_trusted(status) &&
-           descriptor_read(fd, header, sizeof header, 0) &&
-           entry_fits(header, (uint64_t)status->st_size, key);
-}
-
 enum reading { READING_FAILED, READING_DAMAGED, READING_DONE };
 
+/* Checks the header first, so that no memory is allocated for a file of arbitrary size. */
 static enum reading read_open_entry(int fd, const struct cache_key *key, struct cache_value *value)
 {
+    struct entry_header header;
     struct stat status;
+    struct bytes rest;
     uint8_t *data;
+    enum reading reading = READING_FAILED;
 
     if (fstat(fd, &status))
         return READING_FAILED;
-    if (!may_be_entry(fd, &status, key))
+    if (!S_ISREG(status.st_mode) || !folder_is_trusted(&status) ||
+        !descriptor_read(fd, &header, sizeof header, 0) ||
+        !entry_fits(&header, (uint64_t)status.st_size, key))
         return READING_DAMAGED;
-    data = read_bytes(fd, (size_t)status.st_size);
-    if (!data)
-        return READING_FAILED;
-    if (!entry_read(value, (struct bytes){data, (size_t)status.st_size}, key)) {
+    rest.size = (size_t)status.st_size - sizeof header;
+    rest.data = data = malloc(rest.size + 1);
+    if (data && descriptor_read(fd, data, rest.size, sizeof header))
+        reading = entry_read(value, &header, rest) ? READING_DONE : READING_DAMAGED;
+    if (reading == READING_DONE)
+        value->owner = data;
+    else
         free(data);
-        return READING_DAMAGED;
-    }
-    value->owner = data;
-    return READING_DONE;
+    return reading;
 }
 
-/* Reads the entry `name`; removes it if it is not whole. */
-static bool read_value_entry(struct cache *cache, int shelf, const char *name,
-                             const struct cache_key *key, struct cache_value *value)
+/* Reads an entry; removes it if it is not whole. */
+static bool read_value_entry(struct cache *cache, const char *entry, const struct cache_key *key,
+                             struct cache_value *value)
 {
-    int fd = openat(shelf, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+    int fd =
+        openat(cache->folder, entry, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
     enum reading reading = errno == ELOOP ? READING_DAMAGED : READING_FAILED;
 
     if (fd >= 0)
@@ -123,7 +108,7 @@ static bool read_value_entry(struct cache *cache, int shelf, const char *name,
         count(&cache->statistics.read_bytes, entry_size(value));
         count(&cache->statistics.saved_nanoseconds, value->nanoseconds);
     }
-    if (reading == READING_DAMAGED && unlinkat(shelf, name, 0) == 0)
+    if (reading == READING_DAMAGED && unlinkat(cache->folder, entry, 0) == 0)
         count(&cache->statistics.damaged, 1);
     if (fd >= 0)
         close(fd);
@@ -133,35 +118,25 @@ static bool read_value_entry(struct cache *cache, int shelf, const char *name,
 bool cache_lookup(struct cache *cache, enum cache_kind kind, const struct cache_key *key,
                   struct cache_value *value)
 {
-    char shelf_name[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE];
-    bool ok = false;
-    int shelf;
+    char entry[ENTRY_NAME_SIZE];
+    bool ok;
 
     if (!cache)
         return false;
-    folder_names(key, shelf_name, name);
-    shelf = folder_open_shelf(cache->folder, shelf_name, false);
-    if (shelf >= 0) {
-        ok = read_value_entry(cache, shelf, name, key, value);
-        close(shelf);
-    }
+    folder_entry(key, entry);
+    ok =
+        folder_has_shelf(cache->folder, entry, false) && read_value_entry(cache, entry, key, value);
     count(ok ? &cache->statistics.kinds[kind].hits : &cache->statistics.kinds[kind].misses, 1);
     return ok;
 }
 
 bool cache_has(struct cache *cache, const struct cache_key *key)
 {
-    char shelf_name[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE];
-    bool has = false;
-    int shelf;
+    char entry[ENTRY_NAME_SIZE];
 
-    folder_names(key, shelf_name, name);
-    shelf = folder_open_shelf(cache->folder, shelf_name, false);
-    if (shelf >= 0) {
-        has = faccessat(shelf, name, R_OK, AT_SYMLINK_NOFOLLOW) == 0;
-        close(shelf);
-    }
-    return has;
+    folder_entry(key, entry);
+    return folder_has_shelf(cache->folder, entry, false) &&
+           faccessat(cache->folder, entry, R_OK, AT_SYMLINK_NOFOLLOW) == 0;
 }
 
 void cache_value_free(struct cache_value *value)
@@ -170,47 +145,25 @@ void cache_value_free(struct cache_value *value)
     *value = (struct cache_value){0};
 }
 
-/* Writes an entry in its shelf. False, with errno set. */
-static bool write_entry(const struct cache *cache, int shelf, const char *shelf_name,
-                        const char *name, const uint8_t *header, const struct cache_value *value)
+/* False, with errno set. */
+static bool write_entry(const struct cache *cache, const struct entry_header *header,
+                        const struct cache_value *value)
 {
     struct temporary temporary;
+    char entry[ENTRY_NAME_SIZE];
     bool ok;
 
-    if (!temporary_open(&temporary, cache->folder, shelf_name, shelf, name))
+    folder_entry(&header->key, entry);
+    if (!folder_has_shelf(cache->folder, entry, true) ||
+        !temporary_open(&temporary, cache->folder, entry))
         return false;
-    ok = temporary_append(&temporary, (struct bytes){header, ENTRY_HEADER_SIZE});
+    ok = temporary_append(&temporary, (struct bytes){(const uint8_t *)header, sizeof *header});
     for (unsigned i = 0; i < ENTRY_PARTS; i++)
         ok = ok && temporary_append(&temporary, value->parts[i]);
     if (ok)
-        return temporary_commit(&temporary, name);
+        return temporary_commit(&temporary, entry);
     temporary_abort(&temporary);
     return false;
-}
-
-static bool store_cache_value(const struct cache *cache, const struct cache_key *key,
-                              const uint8_t *header, const struct cache_value *value)
-{
-    char shelf_name[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE];
-    int shelf, error;
-    bool ok;
-
-    folder_names(key, shelf_name, name);
-    shelf = folder_open_shelf(cache->folder, shelf_name, true);
-    if (shelf < 0)
-        return false;
-    ok = write_entry(cache, shelf, shelf_name, name, header, value);
-    error = errno;
-    close(shelf);
-    errno = error;
-    return ok;
-}
-
-static void note_kept_result(struct cache *cache, struct kept *kept)
-{
-    kept->previous = atomic_load(&cache->kept);
-    while (!atomic_compare_exchange_weak(&cache->kept, &kept->previous, kept))
-        continue;
 }
 
 static void forget_entries(struct cache *cache)
@@ -225,37 +178,28 @@ static void forget_entries(struct cache *cache)
     }
 }
 
-static void take_back(struct cache *cache, const struct kept *kept)
-{
-    char shelf_name[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE];
-    int shelf;
-
-    folder_names(&kept->key, shelf_name, name);
-    shelf = folder_open_shelf(cache->folder, shelf_name, false);
-    if (shelf < 0)
-        return;
-    if (unlinkat(shelf, name, 0) == 0)
-        cache->statistics.kinds[kept->kind].stored--;
-    close(shelf);
-}
-
 void cache_take_back(struct cache *cache)
 {
+    char entry[ENTRY_NAME_SIZE];
+
     if (!cache)
         return;
-    for (const struct kept *kept = atomic_load(&cache->kept); kept; kept = kept->previous)
-        take_back(cache, kept);
+    for (const struct kept *kept = atomic_load(&cache->kept); kept; kept = kept->previous) {
+        folder_entry(&kept->key, entry);
+        if (folder_has_shelf(cache->folder, entry, false) && unlinkat(cache->folder, entry, 0) == 0)
+            cache->statistics.kinds[kept->kind].stored--;
+    }
     forget_entries(cache);
 }
 
 void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_key *key,
                  const struct cache_value *value)
 {
-    uint8_t header[ENTRY_HEADER_SIZE];
+    struct entry_header header;
     struct kept *kept;
     int none = 0;
 
-    if (!cache || atomic_load(&cache->write_error) || !entry_header(header, key, value))
+    if (!cache || atomic_load(&cache->write_error) || !entry_header(&header, key, value))
         return;
     if (cache->watch && !watch_holds(cache->watch, kind != CACHE_LINK))
         return;
@@ -263,8 +207,10 @@ void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_k
     if (!kept)
         return;
     *kept = (struct kept){NULL, kind, *key};
-    if (store_cache_value(cache, key, header, value)) {
-        note_kept_result(cache, kept);
+    if (write_entry(cache, &header, value)) {
+        kept->previous = atomic_load(&cache->kept);
+        while (!atomic_compare_exchange_weak(&cache->kept, &kept->previous, kept))
+            continue;
         count(&cache->statistics.kinds[kind].stored, 1);
         count(&cache->statistics.written_bytes, entry_size(value));
     } else {

@@ -55,11 +55,16 @@ _Static_assert(sizeof(struct record) == 7 * sizeof(uint64_t) + MOST_TEXT +
                                             2 * sizeof(struct cache_key) + sizeof(uint64_t),
                "records are compared and written byte by byte: no padding");
 
-static struct memory {
-    atomic_flag is_taken; /* never waited for: in a forked process it may stay set for ever */
-    struct record records[MOST_RECORDS];
+/* The youngest last. */
+struct records {
+    struct record list[MOST_RECORDS];
     size_t count;
-} memory = {.is_taken = ATOMIC_FLAG_INIT};
+};
+
+static struct records memory;
+
+/* Never waited for: in a forked process it may stay set for ever. */
+static atomic_flag memory_is_taken = ATOMIC_FLAG_INIT;
 
 static void identify(struct identity *identity, const struct stat *status, const char *text)
 {
@@ -68,44 +73,45 @@ static void identify(struct identity *identity, const struct stat *status, const
         strncpy(identity->text, text, MOST_TEXT - 1);
 }
 
-static const struct record *find_hash_record(const struct record *records, size_t count,
-                                             const struct identity *identity)
+/* Completes a record from one of the same identity. */
+static bool find_record(const struct records *records, struct record *record)
 {
-    for (size_t i = count; i-- > 0;)
-        if (memcmp(&records[i].identity, identity, sizeof *identity) == 0)
-            return &records[i];
-    return NULL;
+    for (size_t i = records->count; i-- > 0;)
+        if (memcmp(&records->list[i].identity, &record->identity, sizeof record->identity) == 0) {
+            *record = records->list[i];
+            return true;
+        }
+    return false;
 }
 
-/* Appends a record, dropping the oldest if necessary. Returns the number of records. */
-static size_t append_record(struct record *records, size_t count, const struct record *record)
+/* Appends a record, dropping the oldest if necessary. */
+static void append_record(struct records *records, const struct record *record)
 {
-    if (count == MOST_RECORDS)
-        memmove(records, records + 1, --count * sizeof *records);
-    records[count] = *record;
-    return count + 1;
+    if (records->count == MOST_RECORDS)
+        memmove(records->list, records->list + 1, --records->count * sizeof *record);
+    records->list[records->count++] = *record;
 }
 
 static bool find_in_memory(struct record *record)
 {
-    const struct record *found;
+    bool is_found;
 
-    if (atomic_flag_test_and_set(&memory.is_taken))
+    if (atomic_flag_test_and_set(&memory_is_taken))
         return false;
-    found = find_hash_record(memory.records, memory.count, &record->identity);
-    if (found)
-        *record = *found;
-    atomic_flag_clear(&memory.is_taken);
-    return found != NULL;
+    is_found = find_record(&memory, record);
+    atomic_flag_clear(&memory_is_taken);
+    return is_found;
 }
 
 static void keep_in_memory(const struct record *record)
 {
-    if (atomic_flag_test_and_set(&memory.is_taken))
+    struct record known = *record;
+
+    if (atomic_flag_test_and_set(&memory_is_taken))
         return;
-    if (!find_hash_record(memory.records, memory.count, &record->identity))
-        memory.count = append_record(memory.records, memory.count, record);
-    atomic_flag_clear(&memory.is_taken);
+    if (!find_record(&memory, &known))
+        append_record(&memory, record);
+    atomic_flag_clear(&memory_is_taken);
 }
 
 static struct cache_key list_key(void)
@@ -117,42 +123,41 @@ static struct cache_key list_key(void)
     return key_end(&key);
 }
 
-/* Reads the folder's list. Returns the number of its records, at most MOST_RECORDS. */
-static size_t read_record_list(struct cache *cache, struct record *records)
+/* Reads the folder's list, which stays empty if there is none. */
+static void read_records(struct cache *cache, struct records *records)
 {
     const struct cache_key key = list_key();
     struct cache_value value;
-    size_t count = 0;
+    const struct bytes *list = &value.parts[0];
 
+    *records = (struct records){0};
     if (!cache_lookup(cache, CACHE_FILES, &key, &value))
-        return 0;
-    if (value.parts[0].size <= MOST_RECORDS * sizeof *records &&
-        value.parts[0].size % sizeof *records == 0) {
-        count = value.parts[0].size / sizeof *records;
-        memcpy(records, value.parts[0].data, value.parts[0].size);
+        return;
+    if (list->size <= sizeof records->list && list->size % sizeof *records->list == 0) {
+        records->count = list->size / sizeof *records->list;
+        memcpy(records->list, list->data, list->size);
     }
     cache_value_free(&value);
-    return count;
 }
 
 static bool find_in_folder(struct cache *cache, struct record *record)
 {
-    struct record records[MOST_RECORDS] = {0};
-    const struct record *found =
-        find_hash_record(records, read_record_list(cache, records), &record->identity);
+    struct records records;
 
-    if (found)
-        *record = *found;
-    return found != NULL;
+    read_records(cache, &records);
+    return find_record(&records, record);
 }
 
 static void keep_in_folder(struct cache *cache, const struct record *record)
 {
     const struct cache_key key = list_key();
-    struct record records[MOST_RECORDS] = {0};
-    size_t count = append_record(records, read_record_list(cache, records), record);
-    struct cache_value value = {.parts[0] = {(const uint8_t *)records, count * sizeof *records}};
+    struct records records;
+    struct cache_value value = {0};
 
+    read_records(cache, &records);
+    append_record(&records, record);
+    value.parts[0] =
+        (struct bytes){(const uint8_t *)records.list, records.count * sizeof *records.list};
     cache_store(cache, CACHE_FILES, &key, &value);
 }
 

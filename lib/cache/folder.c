@@ -69,27 +69,25 @@ int folder_open(const char *path, char reason[FOLDER_REASON_SIZE])
     return folder_is_trusted(&status) ? folder : refuse_folder(folder, &status, reason);
 }
 
-int folder_open_shelf(int folder, const char name[SHELF_NAME_SIZE], bool make)
+/* No other user can replace the subfolder once it has been checked: nobody else may write to the
+ * folder. */
+bool folder_has_shelf(int folder, const char *entry, bool make)
 {
-    const int flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+    const char shelf[] = {entry[0], entry[1], '\0'};
     struct stat status;
-    int shelf = openat(folder, name, flags);
 
-    if (shelf < 0 && make && errno == ENOENT &&
-        (mkdirat(folder, name, 0700) == 0 || errno == EEXIST))
-        shelf = openat(folder, name, flags);
-    if (shelf < 0)
-        return -1;
-    if (fstat(shelf, &status) == 0 && folder_is_trusted(&status))
-        return shelf;
-    close(shelf);
-    errno = EPERM;
-    return -1;
+    if (make && mkdirat(folder, shelf, 0700) && errno != EEXIST)
+        return false;
+    if (fstatat(folder, shelf, &status, AT_SYMLINK_NOFOLLOW))
+        return false;
+    if (S_ISDIR(status.st_mode) && folder_is_trusted(&status))
+        return true;
+    errno = S_ISDIR(status.st_mode) ? EPERM : ENOTDIR;
+    return false;
 }
 
-void folder_names(const struct cache_key *key, char shelf[SHELF_NAME_SIZE],
-                  char entry[ENTRY_NAME_SIZE])
+void folder_entry(const struct cache_key *key, char entry[ENTRY_NAME_SIZE])
 {
     for (size_t i = 0; i < CACHE_KEY_SIZE; i++)
-        sprintf(i == 0 ? shelf : entry + 2 * (i - 1), "%02x", key->bytes[i]);
+        entry += sprintf(entry, i == 0 ? "%02x/" : "%02x", key->bytes[i]);
 }

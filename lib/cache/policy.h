@@ -28,3 +28,13 @@ extern const struct cache_policy cache_policy_default;
  * False, with the error in `error`, when it is not a valid policy. */
 bool cache_policy_read(struct cache_policy *policy, const char *text,
                        char error[CACHE_POLICY_ERROR_SIZE]);
+
+struct pruned {
+    uint64_t files, bytes;
+};
+
+/* If it is time to, removes entries that have not been used for too long, then the least recently
+ * used ones until the rest is within the limits, and files that other links have left half written.
+ * Does nothing while another link prunes, or when the folder cannot be written. Files that are not
+ * the cache's stay. */
+struct pruned prune_folder(int folder, const struct cache_policy *policy);

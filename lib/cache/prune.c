@@ -3,7 +3,7 @@
  * Other links read, write and prune at the same time: a file that is gone when it should be removed
  * was removed by another link. Times are the file system's, as is that of the file `pruned`, so
  * that the clocks of machines which share the folder need not agree. */
-#include "cache/prune.h"
+#include "cache/policy.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -28,19 +28,17 @@
 #define STAMP_NAME "pruned"
 #define SHELVES    256
 
-/* An entry in its subfolder. */
+/* An entry. */
 struct kept {
     struct timespec used;
     uint64_t size;
     char name[ENTRY_NAME_SIZE];
-    uint8_t shelf;
 };
 
 struct pruning {
     const struct cache_policy *policy;
     int folder, stamp;
-    int shelf; /* subfolder that is being read, or -1 */
-    DIR *stream;
+    DIR *shelf; /* that is being read, or NULL */
     struct timespec now;
     struct kept *list;
     size_t count, capacity;
@@ -48,30 +46,15 @@ struct pruning {
     struct pruned result;
 };
 
-static void close_shelf(struct pruning *pruning)
-{
-    if (pruning->stream)
-        closedir(pruning->stream); /* closes the descriptor too */
-    else if (pruning->shelf >= 0)
-        close(pruning->shelf);
-    pruning->stream = NULL;
-    pruning->shelf = -1;
-}
-
 static void end_pruning(void *argument)
 {
     struct pruning *pruning = argument;
 
-    close_shelf(pruning);
+    if (pruning->shelf)
+        closedir(pruning->shelf);
     if (pruning->stamp >= 0)
         close(pruning->stamp); /* which unlocks it */
     free(pruning->list);
-}
-
-static const char *shelf_name(unsigned shelf, char name[SHELF_NAME_SIZE])
-{
-    snprintf(name, SHELF_NAME_SIZE, "%02x", shelf & 0xffu);
-    return name;
 }
 
 /* Seconds since then; 0 for a time in the future. */
@@ -80,71 +63,83 @@ static uint64_t age_of_entry(const struct pruning *pruning, const struct timespe
     return then->tv_sec < pruning->now.tv_sec ? (uint64_t)(pruning->now.tv_sec - then->tv_sec) : 0;
 }
 
-static void remove_file(struct pruning *pruning, int shelf, const char *name, uint64_t size)
+static void remove_file(struct pruning *pruning, const char *name, uint64_t size)
 {
-    if (unlinkat(shelf, name, 0))
+    if (unlinkat(pruning->folder, name, 0))
         return;
     pruning->result.files++;
     pruning->result.bytes += size;
 }
 
-/* The part after the digits of an entry's name: "", or ".<16 digits>" while it is being written.
- * NULL for a file that is not the cache's. */
+/* The part after the digits of a file's name in its subfolder: "", or ".<16 digits>" while the
+ * entry is being written. NULL for a file that is not the cache's. */
 static const char *find_suffix(const char *name)
 {
     static const char digits[] = "0123456789abcdef";
-    const char *suffix = name + ENTRY_NAME_SIZE - 1;
+    const size_t size = ENTRY_NAME_SIZE - sizeof "ab/";
+    const char *suffix = name + size;
 
-    if (strspn(name, digits) != ENTRY_NAME_SIZE - 1)
+    if (strspn(name, digits) != size)
         return NULL;
     if (*suffix == '.' && strspn(suffix + 1, digits) == TEMPORARY_DIGITS)
         return suffix[1 + TEMPORARY_DIGITS] == '\0' ? suffix : NULL;
     return *suffix == '\0' ? suffix : NULL;
 }
 
-static void take_cached_file(struct pruning *pruning, unsigned shelf, const char *name)
+static void take_cached_file(struct pruning *pruning, unsigned shelf, const char *file)
 {
-    const char *suffix = find_suffix(name);
+    const char *suffix = find_suffix(file);
+    char name[ENTRY_NAME_SIZE + 1 + TEMPORARY_DIGITS];
     struct stat status;
     struct kept *kept;
-    uint64_t expiry;
+    uint64_t expiry, size;
     bool is_old;
 
-    if (!suffix || fstatat(pruning->shelf, name, &status, AT_SYMLINK_NOFOLLOW) ||
-        !S_ISREG(status.st_mode))
+    if (!suffix)
         return;
+    snprintf(name, sizeof name, "%02x/%.47s", shelf & 0xffu, file);
+    if (fstatat(pruning->folder, name, &status, AT_SYMLINK_NOFOLLOW) || !S_ISREG(status.st_mode))
+        return;
+    size = (uint64_t)status.st_size;
     expiry = *suffix ? ABANDONED_AFTER : pruning->policy->expiry;
     is_old = expiry && age_of_entry(pruning, &status.st_mtim) > expiry;
     if (is_old)
-        remove_file(pruning, pruning->shelf, name, (uint64_t)status.st_size);
+        remove_file(pruning, name, size);
     if (is_old || *suffix)
         return;
     kept = &ARRAY_PUSH(pruning->list, pruning->count, pruning->capacity);
-    *kept = (struct kept){
-        .used = status.st_mtim, .size = (uint64_t)status.st_size, .shelf = (uint8_t)shelf};
+    *kept = (struct kept){.used = status.st_mtim, .size = size};
     memcpy(kept->name, name, ENTRY_NAME_SIZE);
-    pruning->bytes += kept->size;
+    pruning->bytes += size;
 }
 
 static void walk_shelves(struct pruning *pruning)
 {
     for (unsigned shelf = 0; shelf < SHELVES; shelf++) {
-        char name[SHELF_NAME_SIZE];
         const struct dirent *entry;
+        char name[3];
+        int fd = -1;
 
-        pruning->shelf = folder_open_shelf(pruning->folder, shelf_name(shelf, name), false);
-        if (pruning->shelf < 0)
+        snprintf(name, sizeof name, "%02x", shelf & 0xffu);
+        if (folder_has_shelf(pruning->folder, name, false))
+            fd = openat(pruning->folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
             continue;
-        pruning->stream = fdopendir(pruning->shelf);
-        while (pruning->stream && (entry = readdir(pruning->stream)))
+        pruning->shelf = fdopendir(fd);
+        if (!pruning->shelf) {
+            close(fd);
+            continue;
+        }
+        while ((entry = readdir(pruning->shelf)))
             take_cached_file(pruning, shelf, entry->d_name);
-        close_shelf(pruning);
+        closedir(pruning->shelf);
+        pruning->shelf = NULL;
     }
 }
 
 COMPARISON(by_use, struct kept,
            COMPARE(a->used.tv_sec, b->used.tv_sec) ?: COMPARE(a->used.tv_nsec, b->used.tv_nsec)
-               ?: COMPARE(a->shelf, b->shelf) ?: strcmp(a->name, b->name));
+               ?: strcmp(a->name, b->name));
 
 /* Limit of the bytes that may stay. The space that the cache uses counts as free. */
 static uint64_t limit_bytes(const struct pruning *pruning)
@@ -169,14 +164,8 @@ static void remove_oldest(struct pruning *pruning)
         return;
     qsort(pruning->list, pruning->count, sizeof *pruning->list, by_use);
     for (size_t i = 0; pruning->count - i > files || pruning->bytes > bytes; i++) {
-        const struct kept *kept = &pruning->list[i];
-        char name[SHELF_NAME_SIZE];
-
-        pruning->shelf = folder_open_shelf(pruning->folder, shelf_name(kept->shelf, name), false);
-        if (pruning->shelf >= 0)
-            remove_file(pruning, pruning->shelf, kept->name, kept->size);
-        close_shelf(pruning);
-        pruning->bytes -= kept->size;
+        remove_file(pruning, pruning->list[i].name, pruning->list[i].size);
+        pruning->bytes -= pruning->list[i].size;
     }
 }
 
@@ -207,7 +196,7 @@ static bool begin_pruning(struct pruning *pruning)
 
 struct pruned prune_folder(int folder, const struct cache_policy *policy)
 {
-    struct pruning pruning = {.policy = policy, .folder = folder, .stamp = -1, .shelf = -1};
+    struct pruning pruning = {.policy = policy, .folder = folder, .stamp = -1};
 
     CONTEXT_DEFER(end_pruning, &pruning);
     if (begin_pruning(&pruning)) {

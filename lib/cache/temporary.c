@@ -33,7 +33,7 @@ enum {
 static struct slot {
     atomic_int state;
     int folder;
-    char path[SHELF_NAME_SIZE + sizeof((struct temporary){0}).name];
+    char name[sizeof((struct temporary){0}).name];
 } slots[SLOTS];
 static atomic_bool stopping;
 
@@ -56,10 +56,10 @@ void temporary_remove_all(void)
     atomic_store(&stopping, true);
     for (int i = 0; i < SLOTS; i++)
         if (settled_state(&slots[i]) >= SLOT_OPENING)
-            unlinkat(slots[i].folder, slots[i].path, 0);
+            unlinkat(slots[i].folder, slots[i].name, 0);
 }
 
-static int remember_temporary(const struct temporary *temporary, const char *shelf_name)
+static int remember_temporary(const struct temporary *temporary)
 {
     for (int i = 0; i < SLOTS; i++) {
         int expected = SLOT_FREE;
@@ -67,45 +67,35 @@ static int remember_temporary(const struct temporary *temporary, const char *she
         if (!atomic_compare_exchange_strong(&slots[i].state, &expected, SLOT_TAKEN))
             continue;
         slots[i].folder = temporary->folder;
-        snprintf(slots[i].path, sizeof slots[i].path, "%s/%s", shelf_name, temporary->name);
+        memcpy(slots[i].name, temporary->name, sizeof slots[i].name);
         atomic_store(&slots[i].state, SLOT_OPENING);
         return i;
     }
     return -1;
 }
 
-static void settle_temporary(const struct temporary *temporary)
+static void set_state(const struct temporary *temporary, int state)
 {
     if (temporary->slot >= 0)
-        atomic_store(&slots[temporary->slot].state, SLOT_SET);
+        atomic_store(&slots[temporary->slot].state, state);
 }
 
-static void forget_temporary(const struct temporary *temporary)
-{
-    if (temporary->slot >= 0)
-        atomic_store(&slots[temporary->slot].state, SLOT_FREE);
-}
-
-bool temporary_open(struct temporary *temporary, int folder, const char shelf_name[SHELF_NAME_SIZE],
-                    int shelf, const char entry[ENTRY_NAME_SIZE])
+bool temporary_open(struct temporary *temporary, int folder, const char entry[ENTRY_NAME_SIZE])
 {
     uint64_t number;
 
     if (getrandom(&number, sizeof number, 0) != sizeof number)
         return false;
-    *temporary = (struct temporary){.fd = -1, .shelf = shelf, .folder = folder, .slot = -1};
-    snprintf(temporary->name, sizeof temporary->name, "%.30s.%016" PRIx64, entry, number);
+    *temporary = (struct temporary){.fd = -1, .folder = folder};
+    snprintf(temporary->name, sizeof temporary->name, "%.33s.%016" PRIx64, entry, number);
     /* Before creating the file: a signal between the two steps must find the name. */
-    temporary->slot = remember_temporary(temporary, shelf_name);
+    temporary->slot = remember_temporary(temporary);
     if (atomic_load(&stopping))
         errno = EINTR;
     else
-        temporary->fd = openat(shelf, temporary->name,
+        temporary->fd = openat(folder, temporary->name,
                                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (temporary->fd < 0)
-        forget_temporary(temporary);
-    else
-        settle_temporary(temporary);
+    set_state(temporary, temporary->fd < 0 ? SLOT_FREE : SLOT_SET);
     return temporary->fd >= 0;
 }
 
@@ -119,11 +109,11 @@ bool temporary_commit(struct temporary *temporary, const char entry[ENTRY_NAME_S
     int fd = temporary->fd;
 
     temporary->fd = -1;
-    if (close(fd) || renameat(temporary->shelf, temporary->name, temporary->shelf, entry)) {
+    if (close(fd) || renameat(temporary->folder, temporary->name, temporary->folder, entry)) {
         temporary_abort(temporary);
         return false;
     }
-    forget_temporary(temporary);
+    set_state(temporary, SLOT_FREE);
     return true;
 }
 
@@ -131,9 +121,9 @@ void temporary_abort(struct temporary *temporary)
 {
     int error = errno;
 
-    unlinkat(temporary->shelf, temporary->name, 0);
+    unlinkat(temporary->folder, temporary->name, 0);
     if (temporary->fd >= 0)
         close(temporary->fd);
-    forget_temporary(temporary);
+    set_state(temporary, SLOT_FREE);
     errno = error;
 }

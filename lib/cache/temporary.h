@@ -9,15 +9,13 @@
 
 struct temporary {
     int fd;
-    int shelf;  /* its subfolder; the caller's */
     int folder; /* the cache's; the caller's, and open until the end of the program */
     int slot;   /* in the table of files that a signal removes; -1 = none was free */
     char name[ENTRY_NAME_SIZE + 1 + TEMPORARY_DIGITS];
 };
 
-/* Creates the file for the entry of that name. False, with errno set. */
-bool temporary_open(struct temporary *temporary, int folder, const char shelf_name[SHELF_NAME_SIZE],
-                    int shelf, const char entry[ENTRY_NAME_SIZE]);
+/* Creates the file for the entry, whose subfolder exists. False, with errno set. */
+bool temporary_open(struct temporary *temporary, int folder, const char entry[ENTRY_NAME_SIZE]);
 
 /* Appends `bytes`. False, with errno set. */
 bool temporary_append(struct temporary *temporary, struct bytes bytes);

@@ -1,11 +1,10 @@
 /* fuzz_entry.c: an entry of the cache. The first byte says what is mended before it is read, since
  * no fuzzer finds a checksum: 1 the header's, 2 those of the parts as well. */
+#include <stddef.h>
 #include <xxhash.h>
 
 #include "cache/entry.h"
 #include "fuzz.h"
-
-enum { AT_KEY = 16, AT_PARTS = 40, AT_CHECKSUM = 112, PART_SIZE = 24 };
 
 static void mend(uint8_t *at, const uint8_t *data, size_t size)
 {
@@ -15,18 +14,16 @@ static void mend(uint8_t *at, const uint8_t *data, size_t size)
     memcpy(at, canonical.digest, sizeof canonical.digest);
 }
 
-static void mend_parts(uint8_t *entry, size_t size)
+static void mend_parts(struct entry_header *header, const uint8_t *entry, size_t size)
 {
     size_t at = ENTRY_HEADER_SIZE;
 
     for (unsigned i = 0; i < ENTRY_PARTS; i++) {
-        uint8_t *part = entry + AT_PARTS + (size_t)i * PART_SIZE;
-        uint64_t length;
+        const uint64_t length = header->parts[i].size;
 
-        memcpy(&length, part, sizeof length);
         if (length > size - at)
             return;
-        mend(part + 8, entry + at, (size_t)length);
+        mend(header->parts[i].hash, entry + at, (size_t)length);
         at += (size_t)length;
     }
 }
@@ -36,16 +33,28 @@ static void check(const uint8_t *entry, size_t size, const struct cache_key *key
                   const struct cache_value *value)
 {
     const uint8_t *at = entry + ENTRY_HEADER_SIZE;
-    uint8_t header[ENTRY_HEADER_SIZE];
+    struct entry_header header;
 
     for (unsigned i = 0; i < ENTRY_PARTS; i++) {
         if (value->parts[i].data != at || value->parts[i].size > (size_t)(entry + size - at))
             abort();
         at += value->parts[i].size;
     }
-    if (at != entry + size || entry_size(value) != size || !entry_header(header, key, value) ||
-        memcmp(header, entry, sizeof header) != 0)
+    if (at != entry + size || entry_size(value) != size || !entry_header(&header, key, value) ||
+        memcmp(&header, entry, sizeof header) != 0)
         abort();
+}
+
+static bool read_entry(struct cache_value *value, struct bytes entry, const struct cache_key *key)
+{
+    struct entry_header header;
+
+    if (entry.size < sizeof header)
+        return false;
+    memcpy(&header, entry.data, sizeof header);
+    return entry_fits(&header, entry.size, key) &&
+           entry_read(value, &header,
+                      (struct bytes){entry.data + sizeof header, entry.size - sizeof header});
 }
 
 static void fuzz(struct bytes rest)
@@ -53,19 +62,22 @@ static void fuzz(struct bytes rest)
     uint8_t mended = fuzz_byte(&rest);
     uint8_t *entry = fuzz_copy(rest);
     struct cache_key key = {{0}}, other;
+    struct entry_header header;
     struct cache_value value;
 
-    if (rest.size >= ENTRY_HEADER_SIZE) {
-        memcpy(key.bytes, entry + AT_KEY, sizeof key.bytes);
+    if (rest.size >= sizeof header) {
+        memcpy(&header, entry, sizeof header);
+        key = header.key;
         if (mended & 2)
-            mend_parts(entry, rest.size);
+            mend_parts(&header, entry, rest.size);
         if (mended & 3)
-            mend(entry + AT_CHECKSUM, entry, AT_CHECKSUM);
+            mend(header.hash, (const uint8_t *)&header, offsetof(struct entry_header, hash));
+        memcpy(entry, &header, sizeof header);
     }
-    if (entry_read(&value, (struct bytes){entry, rest.size}, &key))
+    if (read_entry(&value, (struct bytes){entry, rest.size}, &key))
         check(entry, rest.size, &key, &value);
     other = key;
     other.bytes[0] ^= 1;
-    if (entry_read(&value, (struct bytes){entry, rest.size}, &other))
+    if (read_entry(&value, (struct bytes){entry, rest.size}, &other))
         abort();
 }

@@ -83,10 +83,10 @@ static struct cache_key key_of(uint64_t number)
 static const char *path_of(uint64_t number)
 {
     struct cache_key key = key_of(number);
-    char shelf[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE];
+    char entry[ENTRY_NAME_SIZE];
 
-    folder_names(&key, shelf, name);
-    return in_folder(suite_print("%s/%s", shelf, name));
+    folder_entry(&key, entry);
+    return in_folder(entry);
 }
 
 static struct bytes bytes_of(const char *string)
@@ -630,11 +630,12 @@ TEST_LOOP(what_is_no_file_is_no_entry, 3)
 
 TEST(the_first_failure_to_write_is_the_only_warning)
 {
-    char shelf[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE];
     struct cache_key key = key_of(1);
+    char entry[ENTRY_NAME_SIZE];
 
-    folder_names(&key, shelf, name);
-    files_save(in_folder(shelf), "", 0);
+    folder_entry(&key, entry);
+    entry[2] = '\0'; /* the subfolder's name */
+    files_save(in_folder(entry), "", 0);
     store_number(1);
     store_number(2);
     ck_assert(!find_number(2));
@@ -862,22 +863,19 @@ TEST(threads_share_it)
 TEST(a_signal_removes_what_is_being_written)
 {
     struct cache_key key = key_of(1);
-    char shelf_name[SHELF_NAME_SIZE], name[ENTRY_NAME_SIZE];
-    int top = open(folder, O_RDONLY | O_DIRECTORY), shelf;
+    int top = open(folder, O_RDONLY | O_DIRECTORY);
     struct temporary temporary, other;
-    char path[64];
+    char entry[ENTRY_NAME_SIZE];
 
-    folder_names(&key, shelf_name, name);
-    shelf = folder_open_shelf(top, shelf_name, true);
-    ck_assert(temporary_open(&temporary, top, shelf_name, shelf, name));
+    folder_entry(&key, entry);
+    ck_assert(folder_has_shelf(top, entry, true));
+    ck_assert(temporary_open(&temporary, top, entry));
     ck_assert(temporary_append(&temporary, bytes_of("half")));
-    snprintf(path, sizeof path, "%s/%.48s", shelf_name, temporary.name);
-    ck_assert(is_there(in_folder(path)));
+    ck_assert(is_there(in_folder(temporary.name)));
     temporary_remove_all();
-    ck_assert(!is_there(in_folder(path)));
-    ck_assert(!temporary_open(&other, top, shelf_name, shelf, name));
-    ck_assert(!temporary_commit(&temporary, name));
+    ck_assert(!is_there(in_folder(temporary.name)));
+    ck_assert(!temporary_open(&other, top, entry));
+    ck_assert(!temporary_commit(&temporary, entry));
     ck_assert(!is_there(path_of(1)));
-    close(shelf);
     close(top);
 }
