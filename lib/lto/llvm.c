@@ -31,7 +31,6 @@ enum debug_kind { DEBUG_NONE, DEBUG_LINES, DEBUG_ALL };
 
 struct run {
     const struct lto_job *job;
-    struct llvm_api api;
     struct answer_draft answer;
     struct arena arena;
     struct arch arch;
@@ -80,14 +79,14 @@ static bool fail_anyhow(struct run *run, const char *message)
 static void take_diagnostic(llvm_diagnostic diagnostic, void *argument)
 {
     struct run *run = argument;
-    int severity = run->api.get_severity(diagnostic);
-    char *text = run->api.get_description(diagnostic);
+    int severity = llvm.get_severity(diagnostic);
+    char *text = llvm.get_description(diagnostic);
 
     if (severity == LLVM_SEVERITY_ERROR)
         buffer_printf(&run->answer.errors, "%s\n", text);
     else if (severity == LLVM_SEVERITY_WARNING)
         buffer_printf(&run->answer.infos, "WARNING: %s\n", text);
-    run->api.dispose_message(text);
+    llvm.dispose_message(text);
 }
 
 static bool take_llvm_option(struct run *run, const char *word)
@@ -136,7 +135,7 @@ static bool parse_words(struct run *run)
                       run->words[known + 1]);
         return false;
     }
-    run->api.parse_options(run->word_count, run->words, NULL);
+    llvm.parse_options(run->word_count, run->words, NULL);
     return true;
 }
 
@@ -158,7 +157,7 @@ static bool take_llvm_options(struct run *run)
 
 static llvm_machine make_machine(struct run *run, const char *cpu, const char *features)
 {
-    return run->api.create_machine(run->target, TRIPLE, cpu, features, (int)run->level, 0, 0);
+    return llvm.create_machine(run->target, TRIPLE, cpu, features, (int)run->level, 0, 0);
 }
 
 /* Whether LLVM knows the processor. For one that it does not know it silently uses another,
@@ -167,15 +166,15 @@ static llvm_machine make_machine(struct run *run, const char *cpu, const char *f
 static bool knows(struct run *run, const char *cpu, int said)
 {
     llvm_machine machine = make_machine(run, cpu, "");
-    llvm_context context = run->api.create_context();
-    llvm_module module = run->api.create_module("probe", context);
+    llvm_context context = llvm.create_context();
+    llvm_module module = llvm.create_module("probe", context);
     llvm_buffer buffer = NULL;
     char *message = NULL;
     struct stat status;
     bool ok;
 
-    run->api.set_target(module, TRIPLE);
-    ok = machine && !run->api.emit(machine, module, LLVM_ASSEMBLY_FILE, &message, &buffer) &&
+    llvm.set_target(module, TRIPLE);
+    ok = machine && !llvm.emit(machine, module, LLVM_ASSEMBLY_FILE, &message, &buffer) &&
          fstat(said, &status) == 0 && status.st_size == 0;
     if (ftruncate(said, 0))
         return false;
@@ -218,11 +217,11 @@ static bool open_target(struct run *run)
 {
     char asked[ARCH_NAME_SIZE], *message = NULL;
 
-    run->api.init_target_info();
-    run->api.init_target();
-    run->api.init_target_mc();
-    run->api.init_printer();
-    if (run->api.find_target(TRIPLE, &run->target, &message))
+    llvm.init_target_info();
+    llvm.init_target();
+    llvm.init_target_mc();
+    llvm.init_printer();
+    if (llvm.find_target(TRIPLE, &run->target, &message))
         return fail_with_message(run, message);
     if (!choose_cpu(run))
         return false;
@@ -251,15 +250,15 @@ static bool open_machine(struct run *run, unsigned ptx)
     if (ptx && !is_too_old(run, ptx))
         snprintf(run->features, sizeof run->features, "+ptx%u", ptx % 1000);
     run->machine = make_machine(run, run->cpu, run->features);
-    run->layout = run->machine ? run->api.create_layout(run->machine) : NULL;
+    run->layout = run->machine ? llvm.create_layout(run->machine) : NULL;
     return run->layout || fail_with_message(run, "it makes no code for this target");
 }
 
 static llvm_context make_context(struct run *run)
 {
-    llvm_context context = run->api.create_context();
+    llvm_context context = llvm.create_context();
 
-    run->api.set_handler(context, take_diagnostic, run);
+    llvm.set_handler(context, take_diagnostic, run);
     return context;
 }
 
@@ -270,25 +269,22 @@ static bool parse_ir_module(struct run *run, llvm_context context, size_t index,
     llvm_buffer buffer;
 
     begin_step(run, LTO_STEP_ADD, index);
-    buffer = run->api.make_buffer((const char *)data.data, data.size, "bitcode", 0);
-    return !run->api.parse_bitcode(context, buffer, module) ||
-           fail_anyhow(run, "it cannot be read");
+    buffer = llvm.make_buffer((const char *)data.data, data.size, "bitcode", 0);
+    return !llvm.parse_bitcode(context, buffer, module) || fail_anyhow(run, "it cannot be read");
 }
 
 static bool run_passes(struct run *run, llvm_module module, const char *passes)
 {
-    llvm_error error =
-        run->api.run_passes(module, passes, run->machine, run->api.create_pass_options());
+    llvm_error error = llvm.run_passes(module, passes, run->machine, llvm.create_pass_options());
 
-    return !error || fail_with_message(run, run->api.error_message(error));
+    return !error || fail_with_message(run, llvm.error_message(error));
 }
 
 /* Runs the rows of passes that must see the whole program. */
 static bool run_rows(struct run *run, llvm_module module)
 {
     return run_passes(run, module, run->rows->early) &&
-           (!llvm_module_has_indirect_calls(&run->api, module) ||
-            run_passes(run, module, LLVM_CALLS_PASS)) &&
+           (!llvm_module_has_indirect_calls(module) || run_passes(run, module, LLVM_CALLS_PASS)) &&
            run_passes(run, module, run->rows->program);
 }
 
@@ -299,11 +295,11 @@ static bool optimize(struct run *run, llvm_module module)
 {
     char passes[32];
 
-    run->api.set_target(module, TRIPLE);
-    run->api.set_layout(module, run->layout);
-    llvm_module_retarget(&run->api, module, run->cpu, run->features);
+    llvm.set_target(module, TRIPLE);
+    llvm.set_layout(module, run->layout);
+    llvm_module_retarget(module, run->cpu, run->features);
     if (run->debug == DEBUG_NONE)
-        run->api.strip_debug_info(module);
+        llvm.strip_debug_info(module);
     else if (run->debug == DEBUG_LINES && !run_passes(run, module, "strip-nonlinetable-debuginfo"))
         return false;
     if (!run_passes(run, module, REFLECT_PASS))
@@ -317,7 +313,7 @@ static bool optimize(struct run *run, llvm_module module)
 /* Appends a result of LLVM's to the answer. */
 static void append_object(struct run *run, llvm_buffer result)
 {
-    buffer_append(&run->answer.ptx, run->api.buffer_start(result), run->api.buffer_size(result));
+    buffer_append(&run->answer.ptx, llvm.buffer_start(result), llvm.buffer_size(result));
 }
 
 static bool emit_code(struct run *run, llvm_module module)
@@ -325,7 +321,7 @@ static bool emit_code(struct run *run, llvm_module module)
     llvm_buffer buffer = NULL;
     char *message = NULL;
 
-    if (run->api.emit(run->machine, module, LLVM_ASSEMBLY_FILE, &message, &buffer))
+    if (llvm.emit(run->machine, module, LLVM_ASSEMBLY_FILE, &message, &buffer))
         return fail_with_message(run, message);
     append_object(run, buffer);
     return run->answer.errors.size == 0;
@@ -335,8 +331,7 @@ static bool emit_code(struct run *run, llvm_module module)
  * kernels of other files there, which are declared like functions. */
 static bool drop_unused(struct run *run, llvm_module module)
 {
-    return !llvm_module_drop(&run->api, module, LLVM_COMPILER_USED) ||
-           run_passes(run, module, "globaldce");
+    return !llvm_module_drop(module, LLVM_COMPILER_USED) || run_passes(run, module, "globaldce");
 }
 
 static bool compile_modules(struct run *run)
@@ -348,12 +343,12 @@ static bool compile_modules(struct run *run)
         if (!parse_ir_module(run, context, i, &module))
             return false;
         begin_step(run, LTO_STEP_COMPLETE, i);
-        if (!open_machine(run, llvm_module_ptx(&run->api, module, 0)) || !optimize(run, module) ||
+        if (!open_machine(run, llvm_module_ptx(module, 0)) || !optimize(run, module) ||
             !drop_unused(run, module) || !emit_code(run, module))
             return false;
         buffer_char(&run->answer.ptx, '\0');
-        run->api.dispose_machine(run->machine);
-        run->api.dispose_context(context);
+        llvm.dispose_machine(run->machine);
+        llvm.dispose_context(context);
     }
     return true;
 }
@@ -363,23 +358,23 @@ static llvm_module link_modules(struct run *run, llvm_context context)
 {
     size_t count = run->job->input_count;
     llvm_module *modules = arena_zalloc(&run->arena, count, sizeof(llvm_module));
-    llvm_module program = run->api.create_module(MODULE_NAME, context);
+    llvm_module program = llvm.create_module(MODULE_NAME, context);
     unsigned ptx = 0; /* the newest version that a module needs */
 
     for (size_t i = 0; i < count; i++) {
         if (!parse_ir_module(run, context, i, &modules[i]))
             return NULL;
-        ptx = llvm_module_ptx(&run->api, modules[i], ptx);
+        ptx = llvm_module_ptx(modules[i], ptx);
     }
     if (!open_machine(run, ptx))
         return NULL;
-    run->api.set_target(program, TRIPLE);
-    run->api.set_layout(program, run->layout);
+    llvm.set_target(program, TRIPLE);
+    llvm.set_layout(program, run->layout);
     for (size_t i = 0; i < count; i++) {
         begin_step(run, LTO_STEP_ADD, i);
-        run->api.set_target(modules[i], TRIPLE);
-        run->api.set_layout(modules[i], run->layout);
-        if (run->api.link_modules(program, modules[i])) {
+        llvm.set_target(modules[i], TRIPLE);
+        llvm.set_layout(modules[i], run->layout);
+        if (llvm.link_modules(program, modules[i])) {
             fail_anyhow(run, "it cannot be linked to the others");
             return NULL;
         }
@@ -392,7 +387,7 @@ static llvm_module link_modules(struct run *run, llvm_context context)
 static void choose_rows(struct run *run)
 {
     if (run->level == LLVM_LEVEL_AGGRESSIVE && !run->passes && run->word_count == 1)
-        run->rows = llvm_module_passes(&run->api, run->machine);
+        run->rows = llvm_module_passes(run->machine);
 }
 
 /* Runs the remaining passes on the functions of a part. */
@@ -401,9 +396,9 @@ static bool finish_functions(struct run *run, llvm_module program)
     struct table linkages = {0};
     bool ok;
 
-    llvm_parts_loosen(&run->api, program, &linkages);
+    llvm_parts_loosen(program, &linkages);
     ok = !run->rows || run_passes(run, program, run->rows->functions);
-    llvm_parts_settle(&run->api, program, &linkages, run->part);
+    llvm_parts_settle(program, &linkages, run->part);
     table_free(&linkages);
     return ok;
 }
@@ -413,15 +408,15 @@ static bool emit_part(struct run *run, llvm_buffer bitcode)
 {
     llvm_module program;
 
-    if (run->api.open_bitcode(make_context(run), bitcode, &program))
+    if (llvm.open_bitcode(make_context(run), bitcode, &program))
         return fail_anyhow(run, "it cannot be read");
-    if (!run->machine && !open_machine(run, llvm_module_ptx(&run->api, program, 0)))
+    if (!run->machine && !open_machine(run, llvm_module_ptx(program, 0)))
         return false;
     choose_rows(run);
-    llvm_parts_keep(&run->api, program, run->part);
+    llvm_parts_keep(program, run->part);
     if (!run_passes(run, program, LLVM_PARTS_DROP))
         return false;
-    llvm_parts_read(&run->api, program);
+    llvm_parts_read(program);
     begin_step(run, LTO_STEP_COMPLETE, 0);
     return finish_functions(run, program) && run_passes(run, program, LLVM_PARTS_PASSES) &&
            emit_code(run, program);
@@ -436,9 +431,9 @@ static bool write_parts(struct run *run, llvm_module program)
     struct buffer names = {0};
     llvm_buffer bitcode;
 
-    llvm_parts_deal(&run->api, program, run->parts);
-    llvm_parts_promote(&run->api, program, &names);
-    bitcode = run->api.write_bitcode(program);
+    llvm_parts_deal(program, run->parts);
+    llvm_parts_promote(program, &names);
+    bitcode = llvm.write_bitcode(program);
     buffer_printf(&run->answer.ptx, LLVM_PARTS_HEAD "%u %zu\n", run->parts, names.size);
     buffer_text(&run->answer.ptx, buffer_view(&names));
     buffer_free(&names);
@@ -456,17 +451,16 @@ static bool compile_linked(struct run *run)
         return false;
     begin_step(run, LTO_STEP_COMPLETE, 0);
     if (run->wants_bitcode) {
-        append_object(run, run->api.write_bitcode(program));
+        append_object(run, llvm.write_bitcode(program));
         return true;
     }
     if (!run->is_open)
-        llvm_module_internalize(&run->api, program, &run->stays);
+        llvm_module_internalize(program, &run->stays);
     if (run->wants_parts)
         choose_rows(run);
     if (!optimize(run, program))
         return false;
-    run->parts =
-        run->wants_parts ? llvm_parts_count(&run->api, program, run->parts, run->threads) : 0;
+    run->parts = run->wants_parts ? llvm_parts_count(program, run->parts, run->threads) : 0;
     if (run->parts)
         return write_parts(run, program);
     return (!run->rows || run_passes(run, program, run->rows->functions)) &&
@@ -478,7 +472,7 @@ static bool compile_part(struct run *run)
     struct bytes data = run->job->inputs->data;
 
     begin_step(run, LTO_STEP_ADD, 0);
-    return emit_part(run, run->api.make_buffer((const char *)data.data, data.size, "bitcode", 0));
+    return emit_part(run, llvm.make_buffer((const char *)data.data, data.size, "bitcode", 0));
 }
 
 static bool compile_module(struct run *run)
@@ -497,8 +491,8 @@ int llvm_run(const struct lto_job *job)
     struct answer_head *head = &run.answer.head;
     unsigned patch;
 
-    if (llvm_api_load(&run.api, job->library, &run.answer.errors)) {
-        run.api.get_version(&head->major, &head->minor, &patch);
+    if (llvm_api_load(job->library, &run.answer.errors)) {
+        llvm.get_version(&head->major, &head->minor, &patch);
         if (compile_module(&run))
             head->step = LTO_STEP_DONE;
     }

@@ -8,16 +8,18 @@
 
 #include "os/descriptor.h"
 
+struct llvm_api llvm;
+
 static const struct {
     const char *name;
     size_t offset;
 } functions[] = {
-#define LLVM_ROW(type, field, name, parameters) {"LLVM" #name, offsetof(struct llvm_api, field)},
-    LLVM_FUNCTIONS(LLVM_ROW)
-#undef LLVM_ROW
+#define LLVM(type, field, name, ...) {"LLVM" #name, offsetof(struct llvm_api, field)},
+#include "lto/llvm_api.def"
+#undef LLVM
 };
 
-bool llvm_api_load(struct llvm_api *api, const char *path, struct buffer *error)
+bool llvm_api_load(const char *path, struct buffer *error)
 {
     void *library = dlopen(path, RTLD_LAZY | RTLD_LOCAL);
 
@@ -35,7 +37,7 @@ bool llvm_api_load(struct llvm_api *api, const char *path, struct buffer *error)
                           functions[i].name);
             return false;
         }
-        memcpy((char *)api + functions[i].offset, &address, sizeof address);
+        memcpy((char *)&llvm + functions[i].offset, &address, sizeof address);
     }
     return true;
 }

@@ -12,13 +12,13 @@
 #define CPU      "target-cpu"
 #define FEATURES "target-features"
 
-unsigned llvm_module_ptx(const struct llvm_api *api, llvm_module module, unsigned newest)
+unsigned llvm_module_ptx(llvm_module module, unsigned newest)
 {
-    for (llvm_value f = api->first_function(module); f; f = api->next_function(f)) {
+    for (llvm_value f = llvm.first_function(module); f; f = llvm.next_function(f)) {
         llvm_attribute attribute =
-            api->get_attribute(f, LLVM_FUNCTION_INDEX, FEATURES, sizeof FEATURES - 1);
+            llvm.get_attribute(f, LLVM_FUNCTION_INDEX, FEATURES, sizeof FEATURES - 1);
         unsigned size = 0;
-        const char *value = attribute ? api->attribute_value(attribute, &size) : NULL;
+        const char *value = attribute ? llvm.attribute_value(attribute, &size) : NULL;
         struct text list = {value, size}, part;
 
         while (text_take_part(&list, &part))
@@ -34,107 +34,106 @@ unsigned llvm_module_ptx(const struct llvm_api *api, llvm_module module, unsigne
     return newest;
 }
 
-void llvm_module_retarget(const struct llvm_api *api, llvm_module module, const char *cpu,
-                          const char *features)
+void llvm_module_retarget(llvm_module module, const char *cpu, const char *features)
 {
-    for (llvm_value f = api->first_function(module); f; f = api->next_function(f)) {
-        api->remove_attribute(f, LLVM_FUNCTION_INDEX, CPU, sizeof CPU - 1);
-        api->remove_attribute(f, LLVM_FUNCTION_INDEX, FEATURES, sizeof FEATURES - 1);
-        api->add_attribute(f, CPU, cpu);
+    for (llvm_value f = llvm.first_function(module); f; f = llvm.next_function(f)) {
+        llvm.remove_attribute(f, LLVM_FUNCTION_INDEX, CPU, sizeof CPU - 1);
+        llvm.remove_attribute(f, LLVM_FUNCTION_INDEX, FEATURES, sizeof FEATURES - 1);
+        llvm.add_attribute(f, CPU, cpu);
         if (*features)
-            api->add_attribute(f, FEATURES, features);
+            llvm.add_attribute(f, FEATURES, features);
     }
 }
 
 /* Reads a node of nvvm.annotations: a function, and pairs of a word and a number. */
-static void add_annotated(const struct llvm_api *api, llvm_value node, struct table *kernels)
+static void add_annotated(llvm_value node, struct table *kernels)
 {
-    unsigned count = api->node_count(node);
+    unsigned count = llvm.node_count(node);
     llvm_value *operands = memory_zalloc(count + 1, sizeof *operands);
 
-    api->get_node(node, operands);
+    llvm.get_node(node, operands);
     for (unsigned i = 1; i + 1 < count && operands[0]; i += 2) {
         unsigned size = 0;
-        const char *word = operands[i] ? api->get_text(operands[i], &size) : NULL;
+        const char *word = operands[i] ? llvm.get_text(operands[i], &size) : NULL;
 
         if (word && text_equal((struct text){word, size}, TEXT("kernel")))
-            table_set(kernels, llvm_name(api, operands[0]), 0);
+            table_set(kernels, llvm_name(operands[0]), 0);
     }
     free(operands);
 }
 
 /* Adds kernels from a list in the module, which LLVM up to 19 uses. */
-static void add_kernels(const struct llvm_api *api, llvm_module module, struct table *kernels)
+static void add_kernels(llvm_module module, struct table *kernels)
 {
-    unsigned count = api->metadata_count(module, "nvvm.annotations");
+    unsigned count = llvm.metadata_count(module, "nvvm.annotations");
     llvm_value *nodes = memory_zalloc(count + 1, sizeof *nodes);
 
-    api->get_metadata(module, "nvvm.annotations", nodes);
+    llvm.get_metadata(module, "nvvm.annotations", nodes);
     for (unsigned i = 0; i < count; i++)
         if (nodes[i])
-            add_annotated(api, nodes[i], kernels);
+            add_annotated(nodes[i], kernels);
     free(nodes);
 }
 
-static void add_used(const struct llvm_api *api, llvm_module module, struct table *used)
+static void add_used(llvm_module module, struct table *used)
 {
-    llvm_value list = api->named_global(module, "llvm.used");
-    llvm_value values = list ? api->get_initializer(list) : NULL;
-    int count = values ? api->operand_count(values) : 0;
+    llvm_value list = llvm.named_global(module, "llvm.used");
+    llvm_value values = list ? llvm.get_initializer(list) : NULL;
+    int count = values ? llvm.operand_count(values) : 0;
 
     for (int i = 0; i < count; i++) {
-        llvm_value value = api->get_operand(values, (unsigned)i);
+        llvm_value value = llvm.get_operand(values, (unsigned)i);
 
-        while (value && api->as_expression(value)) /* skips a cast of the address space */
-            value = api->get_operand(value, 0);
+        while (value && llvm.as_expression(value)) /* skips a cast of the address space */
+            value = llvm.get_operand(value, 0);
         if (value)
-            table_set(used, llvm_name(api, value), 0);
+            table_set(used, llvm_name(value), 0);
     }
 }
 
-static bool is_visible(const struct llvm_api *api, llvm_value value)
+static bool is_visible(llvm_value value)
 {
-    switch (api->get_linkage(value)) {
+    switch (llvm.get_linkage(value)) {
     case LLVM_EXTERNAL:
     case LLVM_LINK_ONCE_ANY:
     case LLVM_LINK_ONCE_ODR:
     case LLVM_WEAK_ANY:
     case LLVM_WEAK_ODR:
     case LLVM_COMMON:
-        return !api->is_declaration(value);
+        return !llvm.is_declaration(value);
     default:
         return false;
     }
 }
 
 /* Makes the value internal, unless it must stay visible. */
-static void hide(const struct llvm_api *api, llvm_value value, const struct table *stays)
+static void hide(llvm_value value, const struct table *stays)
 {
-    struct text name = llvm_name(api, value);
+    struct text name = llvm_name(value);
 
-    if (is_visible(api, value) && api->get_visibility(value) != LLVM_VISIBILITY_PROTECTED &&
+    if (is_visible(value) && llvm.get_visibility(value) != LLVM_VISIBILITY_PROTECTED &&
         !text_starts(name, TEXT("llvm.")) && table_find(stays, name) == TABLE_NONE)
-        api->set_linkage(value, LLVM_INTERNAL);
+        llvm.set_linkage(value, LLVM_INTERNAL);
 }
 
-void llvm_module_internalize(const struct llvm_api *api, llvm_module module, struct table *stays)
+void llvm_module_internalize(llvm_module module, struct table *stays)
 {
-    add_kernels(api, module, stays);
-    add_used(api, module, stays);
-    for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
-        if (api->get_convention(f) != LLVM_KERNEL_CONVENTION)
-            hide(api, f, stays);
-    for (llvm_value g = api->first_global(module); g; g = api->next_global(g))
-        if (!api->is_host_initialized(g))
-            hide(api, g, stays);
+    add_kernels(module, stays);
+    add_used(module, stays);
+    for (llvm_value f = llvm.first_function(module); f; f = llvm.next_function(f))
+        if (llvm.get_convention(f) != LLVM_KERNEL_CONVENTION)
+            hide(f, stays);
+    for (llvm_value g = llvm.first_global(module); g; g = llvm.next_global(g))
+        if (!llvm.is_host_initialized(g))
+            hide(g, stays);
 }
 
-bool llvm_module_drop(const struct llvm_api *api, llvm_module module, const char *name)
+bool llvm_module_drop(llvm_module module, const char *name)
 {
-    llvm_value list = api->named_global(module, name);
+    llvm_value list = llvm.named_global(module, name);
 
     if (list)
-        api->delete_global(list);
+        llvm.delete_global(list);
     return list != NULL;
 }
 
@@ -175,45 +174,45 @@ static const struct llvm_passes rows[] = {
     {EARLY, PROGRAM("instcombine", ""), FUNCTIONS("instcombine", "", "", ",instcombine", "")},
 };
 
-static bool takes(const struct llvm_api *api, llvm_machine machine, const char *passes)
+static bool takes(llvm_machine machine, const char *passes)
 {
-    llvm_context context = api->create_context();
-    llvm_error error = api->run_passes(api->create_module("probe", context), passes, machine,
-                                       api->create_pass_options());
+    llvm_context context = llvm.create_context();
+    llvm_error error = llvm.run_passes(llvm.create_module("probe", context), passes, machine,
+                                       llvm.create_pass_options());
 
     if (error)
-        api->error_message(error);
-    api->dispose_context(context);
+        llvm.error_message(error);
+    llvm.dispose_context(context);
     return !error;
 }
 
-const struct llvm_passes *llvm_module_passes(const struct llvm_api *api, llvm_machine machine)
+const struct llvm_passes *llvm_module_passes(llvm_machine machine)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (takes(api, machine, rows[i].early) && takes(api, machine, rows[i].program) &&
-            takes(api, machine, rows[i].functions))
+        if (takes(machine, rows[i].early) && takes(machine, rows[i].program) &&
+            takes(machine, rows[i].functions))
             return &rows[i];
     return NULL;
 }
 
 /* Whether the instruction calls what is neither a constant nor assembly. */
-static bool is_indirect_call(const struct llvm_api *api, llvm_value instruction)
+static bool is_indirect_call(llvm_value instruction)
 {
-    int opcode = api->opcode(instruction);
+    int opcode = llvm.opcode(instruction);
     llvm_value called;
 
     if (opcode != LLVM_CALL && opcode != LLVM_INVOKE && opcode != LLVM_CALL_BRANCH)
         return false;
-    called = api->called_value(instruction);
-    return !api->as_constant(called) && !api->as_assembly(called);
+    called = llvm.called_value(instruction);
+    return !llvm.as_constant(called) && !llvm.as_assembly(called);
 }
 
-bool llvm_module_has_indirect_calls(const struct llvm_api *api, llvm_module module)
+bool llvm_module_has_indirect_calls(llvm_module module)
 {
-    for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
-        for (llvm_value b = api->first_block(f); b; b = api->next_block(b))
-            for (llvm_value i = api->first_instruction(b); i; i = api->next_instruction(i))
-                if (is_indirect_call(api, i))
+    for (llvm_value f = llvm.first_function(module); f; f = llvm.next_function(f))
+        for (llvm_value b = llvm.first_block(f); b; b = llvm.next_block(b))
+            for (llvm_value i = llvm.first_instruction(b); i; i = llvm.next_instruction(i))
+                if (is_indirect_call(i))
                     return true;
     return false;
 }

@@ -25,23 +25,23 @@
 /* Deepest nesting of constants. */
 #define DEEPEST 16u
 
-static uint64_t count_instructions(const struct llvm_api *api, llvm_value function)
+static uint64_t count_instructions(llvm_value function)
 {
     uint64_t count = 1;
 
-    for (llvm_value b = api->first_block(function); b; b = api->next_block(b))
-        for (llvm_value i = api->first_instruction(b); i; i = api->next_instruction(i))
+    for (llvm_value b = llvm.first_block(function); b; b = llvm.next_block(b))
+        for (llvm_value i = llvm.first_instruction(b); i; i = llvm.next_instruction(i))
             count++;
     return count;
 }
 
-static uint64_t count_all(const struct llvm_api *api, llvm_module module)
+static uint64_t count_all(llvm_module module)
 {
     uint64_t total = 0;
 
-    for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
-        if (!api->is_declaration(f))
-            total += count_instructions(api, f);
+    for (llvm_value f = llvm.first_function(module); f; f = llvm.next_function(f))
+        if (!llvm.is_declaration(f))
+            total += count_instructions(f);
     return total;
 }
 
@@ -60,31 +60,30 @@ static unsigned parts_worth(uint64_t instructions, unsigned threads)
 
 /* Aliases, global constructors and destructors, and module-level assembly
  * belong to the whole module: such a program is not divided. */
-unsigned llvm_parts_count(const struct llvm_api *api, llvm_module module, unsigned wanted,
-                          unsigned threads)
+unsigned llvm_parts_count(llvm_module module, unsigned wanted, unsigned threads)
 {
     size_t assembly_size = 0;
 
-    api->get_assembly(module, &assembly_size);
-    if (api->first_alias(module) || api->named_global(module, "llvm.global_ctors") ||
-        api->named_global(module, "llvm.global_dtors") || assembly_size > 0)
+    llvm.get_assembly(module, &assembly_size);
+    if (llvm.first_alias(module) || llvm.named_global(module, "llvm.global_ctors") ||
+        llvm.named_global(module, "llvm.global_dtors") || assembly_size > 0)
         return 0;
-    return wanted ? wanted : parts_worth(count_all(api, module), threads);
+    return wanted ? wanted : parts_worth(count_all(module), threads);
 }
 
-void llvm_parts_deal(const struct llvm_api *api, llvm_module module, unsigned count)
+void llvm_parts_deal(llvm_module module, unsigned count)
 {
-    uint64_t total = count_all(api, module), done = 0;
+    uint64_t total = count_all(module), done = 0;
 
-    for (llvm_value f = api->first_function(module); f; f = api->next_function(f)) {
+    for (llvm_value f = llvm.first_function(module); f; f = llvm.next_function(f)) {
         char part[16];
         uint64_t own;
 
-        if (api->is_declaration(f))
+        if (llvm.is_declaration(f))
             continue;
-        own = count_instructions(api, f);
+        own = count_instructions(f);
         snprintf(part, sizeof part, "%u", (unsigned)((done + own / 2) * count / total));
-        api->add_attribute(f, PART, part);
+        llvm.add_attribute(f, PART, part);
         done += own;
     }
 }
@@ -97,42 +96,41 @@ struct users {
 
 /* True for a constant that is not a symbol: it has users of its own, and remains even without any.
  */
-static bool is_nested(const struct llvm_api *api, llvm_value user, unsigned depth)
+static bool is_nested(llvm_value user, unsigned depth)
 {
-    return api->as_constant(user) && !api->as_global(user) && depth < DEEPEST;
+    return llvm.as_constant(user) && !llvm.as_global(user) && depth < DEEPEST;
 }
 
-static void find_value_users(const struct llvm_api *api, llvm_value value, unsigned depth,
-                             struct users *users)
+static void find_value_users(llvm_value value, unsigned depth, struct users *users)
 {
-    for (llvm_value use = api->first_use(value); use && !users->has_others;
-         use = api->next_use(use)) {
-        llvm_value user = api->get_user(use), function;
+    for (llvm_value use = llvm.first_use(value); use && !users->has_others;
+         use = llvm.next_use(use)) {
+        llvm_value user = llvm.get_user(use), function;
 
-        if (api->as_instruction(user)) {
-            function = api->block_function(api->instruction_block(user));
+        if (llvm.as_instruction(user)) {
+            function = llvm.block_function(llvm.instruction_block(user));
             users->has_others = users->function && users->function != function;
             users->function = function;
-        } else if (is_nested(api, user, depth)) {
-            find_value_users(api, user, depth + 1, users);
+        } else if (is_nested(user, depth)) {
+            find_value_users(user, depth + 1, users);
         } else {
             users->has_others = true;
         }
     }
 }
 
-static bool is_local(const struct llvm_api *api, llvm_value value)
+static bool is_local(llvm_value value)
 {
-    int linkage = api->get_linkage(value);
+    int linkage = llvm.get_linkage(value);
 
-    return !api->is_declaration(value) && (linkage == LLVM_INTERNAL || linkage == LLVM_PRIVATE);
+    return !llvm.is_declaration(value) && (linkage == LLVM_INTERNAL || linkage == LLVM_PRIVATE);
 }
 
 /* Replaces characters that PTX names cannot have. NVPTX does the same, but only for local symbols.
  */
-static void mend_name(const struct llvm_api *api, llvm_value value)
+static void mend_name(llvm_value value)
 {
-    struct text name = llvm_name(api, value);
+    struct text name = llvm_name(value);
     struct buffer mended = {0};
 
     if (name.size == 0)
@@ -147,8 +145,8 @@ static void mend_name(const struct llvm_api *api, llvm_value value)
     }
     /* LLVM appends a full stop and a number to a name that is taken. */
     for (;;) {
-        api->set_name(value, mended.data, mended.size);
-        if (text_equal(llvm_name(api, value), buffer_view(&mended)))
+        llvm.set_name(value, mended.data, mended.size);
+        if (text_equal(llvm_name(value), buffer_view(&mended)))
             break;
         buffer_char(&mended, '_');
     }
@@ -156,195 +154,193 @@ static void mend_name(const struct llvm_api *api, llvm_value value)
 }
 
 /* Names all unnamed symbols: each part would give its own the same names. */
-static void name_all(const struct llvm_api *api, llvm_module module)
+static void name_all(llvm_module module)
 {
-    for (llvm_value g = api->first_global(module); g; g = api->next_global(g))
-        if (llvm_name(api, g).size == 0)
-            mend_name(api, g);
-    for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
-        if (llvm_name(api, f).size == 0)
-            mend_name(api, f);
+    for (llvm_value g = llvm.first_global(module); g; g = llvm.next_global(g))
+        if (llvm_name(g).size == 0)
+            mend_name(g);
+    for (llvm_value f = llvm.first_function(module); f; f = llvm.next_function(f))
+        if (llvm_name(f).size == 0)
+            mend_name(f);
 }
 
-static bool is_only_accessed(const struct llvm_api *api, llvm_value pointer, unsigned depth);
+static bool is_only_accessed(llvm_value pointer, unsigned depth);
 
 /* Whether a user of a pointer only reads or writes the memory that it points to. */
-static bool is_access(const struct llvm_api *api, llvm_value user, llvm_value pointer,
-                      unsigned depth)
+static bool is_access(llvm_value user, llvm_value pointer, unsigned depth)
 {
-    int opcode = api->as_instruction(user)  ? api->opcode(user)
-                 : api->as_expression(user) ? api->expression_opcode(user)
+    int opcode = llvm.as_instruction(user)  ? llvm.opcode(user)
+                 : llvm.as_expression(user) ? llvm.expression_opcode(user)
                                             : 0;
 
     switch (opcode) {
     case LLVM_LOAD:
         return true;
     case LLVM_STORE:
-        return api->get_operand(user, 0) != pointer;
+        return llvm.get_operand(user, 0) != pointer;
     case LLVM_GET_ELEMENT:
     case LLVM_BIT_CAST:
     case LLVM_SPACE_CAST:
-        return depth < DEEPEST && is_only_accessed(api, user, depth + 1);
+        return depth < DEEPEST && is_only_accessed(user, depth + 1);
     default:
         return false;
     }
 }
 
-static bool is_only_accessed(const struct llvm_api *api, llvm_value pointer, unsigned depth)
+static bool is_only_accessed(llvm_value pointer, unsigned depth)
 {
-    for (llvm_value use = api->first_use(pointer); use; use = api->next_use(use))
-        if (!is_access(api, api->get_user(use), pointer, depth))
+    for (llvm_value use = llvm.first_use(pointer); use; use = llvm.next_use(use))
+        if (!is_access(llvm.get_user(use), pointer, depth))
             return false;
     return true;
 }
 
-static void promote(const struct llvm_api *api, llvm_value value, int linkage, struct buffer *names)
+static void promote(llvm_value value, int linkage, struct buffer *names)
 {
-    mend_name(api, value);
-    api->set_linkage(value, linkage);
-    buffer_text(names, llvm_name(api, value));
+    mend_name(value);
+    llvm.set_linkage(value, linkage);
+    buffer_text(names, llvm_name(value));
     buffer_char(names, '\n');
 }
 
 /* Whether anything except the function itself names it. */
-static bool is_value_used(const struct llvm_api *api, llvm_value function)
+static bool is_value_used(llvm_value function)
 {
     struct users users = {0};
 
-    find_value_users(api, function, 0, &users);
+    find_value_users(function, 0, &users);
     return users.has_others || (users.function && users.function != function);
 }
 
 /* Whether other functions need the variable. NVPTX puts shared variables of a single function into
  * that function's body. */
-static bool is_used_outside(const struct llvm_api *api, llvm_value variable)
+static bool is_used_outside(llvm_value variable)
 {
     struct users users = {0};
 
-    find_value_users(api, variable, 0, &users);
+    find_value_users(variable, 0, &users);
     return users.has_others ||
-           (users.function && (api->get_linkage(variable) != LLVM_INTERNAL ||
-                               api->address_space(api->get_type(variable)) != LLVM_SHARED_SPACE));
+           (users.function && (llvm.get_linkage(variable) != LLVM_INTERNAL ||
+                               llvm.address_space(llvm.get_type(variable)) != LLVM_SHARED_SPACE));
 }
 
 /* Link-once symbols may be dropped if nothing names them, which can be so in one part while other
  * parts name them: makes them weak. */
-static void keep_shared(const struct llvm_api *api, llvm_value value)
+static void keep_shared(llvm_value value)
 {
-    int linkage = api->get_linkage(value);
+    int linkage = llvm.get_linkage(value);
 
     if (linkage == LLVM_LINK_ONCE_ANY || linkage == LLVM_LINK_ONCE_ODR)
-        api->set_linkage(value, linkage == LLVM_LINK_ONCE_ANY ? LLVM_WEAK_ANY : LLVM_WEAK_ODR);
+        llvm.set_linkage(value, linkage == LLVM_LINK_ONCE_ANY ? LLVM_WEAK_ANY : LLVM_WEAK_ODR);
 }
 
-void llvm_parts_promote(const struct llvm_api *api, llvm_module module, struct buffer *names)
+void llvm_parts_promote(llvm_module module, struct buffer *names)
 {
-    name_all(api, module);
-    llvm_module_drop(api, module, "llvm.used");
-    llvm_module_drop(api, module, LLVM_COMPILER_USED);
-    for (llvm_value g = api->first_global(module); g; g = api->next_global(g)) {
-        keep_shared(api, g);
-        if (is_local(api, g) && is_used_outside(api, g))
-            promote(api, g, is_only_accessed(api, g, 0) ? LLVM_PRIVATE : LLVM_EXTERNAL, names);
-        else if (is_local(api, g))
-            api->set_linkage(g, LLVM_INTERNAL);
+    name_all(module);
+    llvm_module_drop(module, "llvm.used");
+    llvm_module_drop(module, LLVM_COMPILER_USED);
+    for (llvm_value g = llvm.first_global(module); g; g = llvm.next_global(g)) {
+        keep_shared(g);
+        if (is_local(g) && is_used_outside(g))
+            promote(g, is_only_accessed(g, 0) ? LLVM_PRIVATE : LLVM_EXTERNAL, names);
+        else if (is_local(g))
+            llvm.set_linkage(g, LLVM_INTERNAL);
     }
-    for (llvm_value f = api->first_function(module); f; f = api->next_function(f)) {
-        keep_shared(api, f);
-        if (is_local(api, f) && is_value_used(api, f))
-            promote(api, f, LLVM_EXTERNAL, names);
+    for (llvm_value f = llvm.first_function(module); f; f = llvm.next_function(f)) {
+        keep_shared(f);
+        if (is_local(f) && is_value_used(f))
+            promote(f, LLVM_EXTERNAL, names);
     }
 }
 
-static unsigned part_of_function(const struct llvm_api *api, llvm_value function)
+static unsigned part_of_function(llvm_value function)
 {
     llvm_attribute attribute =
-        api->get_attribute(function, LLVM_FUNCTION_INDEX, PART, sizeof PART - 1);
+        llvm.get_attribute(function, LLVM_FUNCTION_INDEX, PART, sizeof PART - 1);
     unsigned size = 0;
 
-    return attribute ? (unsigned)strtoul(api->attribute_value(attribute, &size), NULL, 10) : 0;
+    return attribute ? (unsigned)strtoul(llvm.attribute_value(attribute, &size), NULL, 10) : 0;
 }
 
-void llvm_parts_keep(const struct llvm_api *api, llvm_module module, unsigned part)
+void llvm_parts_keep(llvm_module module, unsigned part)
 {
-    for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
-        if (!api->is_declaration(f) && part_of_function(api, f) != part)
-            api->set_linkage(f, LLVM_AVAILABLE_EXTERNALLY);
+    for (llvm_value f = llvm.first_function(module); f; f = llvm.next_function(f))
+        if (!llvm.is_declaration(f) && part_of_function(f) != part)
+            llvm.set_linkage(f, LLVM_AVAILABLE_EXTERNALLY);
 }
 
-void llvm_parts_read(const struct llvm_api *api, llvm_module module)
+void llvm_parts_read(llvm_module module)
 {
-    llvm_reader reader = api->create_reader(module);
+    llvm_reader reader = llvm.create_reader(module);
 
-    for (llvm_value f = api->first_function(module); f; f = api->next_function(f))
-        if (!api->is_declaration(f))
-            api->read_function(reader, f);
+    for (llvm_value f = llvm.first_function(module); f; f = llvm.next_function(f))
+        if (!llvm.is_declaration(f))
+            llvm.read_function(reader, f);
 }
 
-void llvm_parts_loosen(const struct llvm_api *api, llvm_module module, struct table *linkages)
+void llvm_parts_loosen(llvm_module module, struct table *linkages)
 {
-    for (llvm_value g = api->first_global(module); g; g = api->next_global(g))
-        table_set(linkages, llvm_name(api, g), (uint32_t)api->get_linkage(g));
-    for (llvm_value f = api->first_function(module); f; f = api->next_function(f)) {
-        if (api->is_declaration(f))
+    for (llvm_value g = llvm.first_global(module); g; g = llvm.next_global(g))
+        table_set(linkages, llvm_name(g), (uint32_t)llvm.get_linkage(g));
+    for (llvm_value f = llvm.first_function(module); f; f = llvm.next_function(f)) {
+        if (llvm.is_declaration(f))
             continue;
-        table_set(linkages, llvm_name(api, f), (uint32_t)api->get_linkage(f));
-        api->set_linkage(f, LLVM_WEAK_ANY);
+        table_set(linkages, llvm_name(f), (uint32_t)llvm.get_linkage(f));
+        llvm.set_linkage(f, LLVM_WEAK_ANY);
     }
 }
 
 /* Names a variable that LLVM made for a function: LLVM numbers them through the module. */
-static void name_made(const struct llvm_api *api, llvm_value variable, struct table *counts)
+static void name_made(llvm_value variable, struct table *counts)
 {
     struct users users = {0};
     struct buffer name = {0};
     struct text function;
     uint32_t count;
 
-    find_value_users(api, variable, 0, &users);
+    find_value_users(variable, 0, &users);
     if (!users.function || users.has_others)
         return;
-    function = llvm_name(api, users.function);
+    function = llvm_name(users.function);
     count = table_find(counts, function);
     count = count == TABLE_NONE ? 0 : count + 1;
     table_set(counts, function, count);
     buffer_printf(&name, "%.*s_$_%u", TEXT_ARG(function), count);
-    api->set_name(variable, name.data, name.size);
+    llvm.set_name(variable, name.data, name.size);
     buffer_free(&name);
-    mend_name(api, variable);
-    api->set_linkage(variable, LLVM_INTERNAL);
+    mend_name(variable);
+    llvm.set_linkage(variable, LLVM_INTERNAL);
 }
 
-static void settle_variable(const struct llvm_api *api, llvm_value variable, unsigned part)
+static void settle_variable(llvm_value variable, unsigned part)
 {
-    int linkage = api->get_linkage(variable);
+    int linkage = llvm.get_linkage(variable);
 
     if (linkage == LLVM_INTERNAL)
         return;
     if (part > 0)
-        api->set_linkage(variable, LLVM_AVAILABLE_EXTERNALLY);
+        llvm.set_linkage(variable, LLVM_AVAILABLE_EXTERNALLY);
     else if (linkage == LLVM_PRIVATE)
-        api->set_linkage(variable, LLVM_EXTERNAL);
+        llvm.set_linkage(variable, LLVM_EXTERNAL);
 }
 
-void llvm_parts_settle(const struct llvm_api *api, llvm_module module, const struct table *linkages,
-                       unsigned part)
+void llvm_parts_settle(llvm_module module, const struct table *linkages, unsigned part)
 {
     struct table made = {0};
 
-    for (llvm_value f = api->first_function(module); f; f = api->next_function(f)) {
-        uint32_t linkage = table_find(linkages, llvm_name(api, f));
+    for (llvm_value f = llvm.first_function(module); f; f = llvm.next_function(f)) {
+        uint32_t linkage = table_find(linkages, llvm_name(f));
 
         if (linkage != TABLE_NONE)
-            api->set_linkage(f, (int)linkage);
+            llvm.set_linkage(f, (int)linkage);
     }
-    for (llvm_value g = api->first_global(module); g; g = api->next_global(g)) {
-        if (api->is_declaration(g))
+    for (llvm_value g = llvm.first_global(module); g; g = llvm.next_global(g)) {
+        if (llvm.is_declaration(g))
             continue;
-        if (table_find(linkages, llvm_name(api, g)) == TABLE_NONE)
-            name_made(api, g, &made);
+        if (table_find(linkages, llvm_name(g)) == TABLE_NONE)
+            name_made(g, &made);
         else
-            settle_variable(api, g, part);
+            settle_variable(g, part);
     }
     table_free(&made);
 }
