@@ -34,6 +34,7 @@ struct virtual_register {
     uint16_t physical; /* first physical register; set by the allocator */
     char type;         /* 'b' bits, 'u' 's' integers, 'f' .f32 .f64, 'p' predicate; 0 = unknown */
     uint8_t lanes;     /* .v2 .v4: their number; else 0 or 1 */
+    bool is_parameter; /* of the function */
 };
 
 enum operand_kind {

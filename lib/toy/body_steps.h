@@ -46,17 +46,16 @@ bool call_check(const struct body *body, const struct scope *scope,
  * architecture's parameter base on. A function's frame in local memory begins with its return
  * parameters and parameters, which the caller's `call` reads and fills. Then come the body's
  * `.local` variables, the `.param` variables of its calls, and spilled registers. Parameters
- * declared as registers are passed the same way: they are loaded from the frame at the entry and
- * stored before each return. A call preserves the caller's registers. */
+ * declared as registers are passed in the first ones from R4 on, return parameters before the
+ * others. A call preserves the caller's other registers. */
 
 /* Adds the parameters of `function` to the empty body, as symbols or registers. Reports an error
  * and returns false for a parameter that cannot be placed in memory. */
 bool frame_declare(struct body *body, const struct ptx_module *module,
                    const struct ptx_item *function);
 
-/* After parsing: adds the loads and stores of register parameters, and a return if control could
- * run off the end. */
-void frame_complete(struct body *body, const struct ptx_item *function);
+/* After parsing: adds a return if control could run off the end. */
+void frame_complete(struct body *body);
 
 /* After allocation: sets the offset of every .param and .local symbol, and the function's
  * parameter_bytes and frame_bytes, spill_bytes among them; a kernel's parameters begin at `base`.
@@ -86,16 +85,11 @@ struct text signature_of(struct arena *arena, const struct ptx_function *functio
 /* The lowest register that is allocated: R0 to R3 belong to the ABI. */
 #define REGISTERS_FIRST 4u
 
-struct allocation {
-    uint32_t register_count; /* general registers in use, including the ABI's reserved ones */
-    uint32_t spill_bytes;    /* of local frame used for spilled registers */
-};
-
 /* Assigns a physical register to every register of the body by linear scan; 64-bit in aligned
- * pairs, 128-bit in aligned quadruples. At most `budget` (up to 255) general registers are used.
- * Over budget, registers are spilled: they are words of the frame, from REGISTERS_SPILLED on, which
- * instructions use in the place of registers. Reports an error and returns false if these are too
- * many. Registers in `reserved`, count << 16 | first, are not allocated. Deterministic, and
- * independent of other functions. */
-bool registers_allocate(struct body *body, uint32_t budget, uint32_t reserved,
-                        struct allocation *result);
+ * pairs, 128-bit in aligned quadruples. At most function->register_limit general registers are
+ * used, none of those in `reserved`, count << 16 | first. Parameters have theirs for the whole
+ * function. Over the limit, registers are spilled: they are words of the frame, from
+ * REGISTERS_SPILLED on, which instructions use in the place of registers. Sets
+ * function->register_count and spill_bytes; reports an error and returns false if these are too
+ * many. Deterministic, and independent of other functions. */
+bool registers_allocate(struct body *body, uint32_t reserved, struct function_code *function);

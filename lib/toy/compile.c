@@ -232,7 +232,6 @@ bool compile_function(const struct unit *unit, struct function_code *function)
     struct arena scratch = {0};
     struct buffer code = {0};
     struct body body = {.arena = &scratch, .function = item->name};
-    struct allocation allocation;
     struct code_relocations relocations = {0};
 
     CONTEXT_DEFER(arena_cleanup, &scratch);
@@ -240,14 +239,11 @@ bool compile_function(const struct unit *unit, struct function_code *function)
     if (!parse(&body, item, unit))
         return false;
     cache_operator_apply(&body, &unit->cache);
-    frame_complete(&body, item);
+    frame_complete(&body);
     survey(function, &body);
     function->register_limit = budget_of(item, unit->job->sm, registers_wanted(item, unit));
-    if (!registers_allocate(&body, function->register_limit, unit->reserved_registers, &allocation))
-        return false;
-    function->register_count = allocation.register_count;
-    function->spill_bytes = allocation.spill_bytes;
-    if (!frame_layout(&body, unit->parameter_base, function) ||
+    if (!registers_allocate(&body, unit->reserved_registers, function) ||
+        !frame_layout(&body, unit->parameter_base, function) ||
         !encode_body(&body, unit->module.file, &code, &relocations))
         return false;
     keep(function, &body, unit, &code, &relocations);

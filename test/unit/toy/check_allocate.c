@@ -111,9 +111,10 @@ static bool is_reserved(uint32_t physical)
     return physical >= (reserved & 0xffff) && physical < (reserved & 0xffff) + (reserved >> 16);
 }
 
-static bool allocate(struct body *body, uint32_t budget, struct allocation *result)
+static bool allocate(struct body *body, uint32_t budget, struct function_code *result)
 {
-    return registers_allocate(body, budget, reserved, result);
+    result->register_limit = budget;
+    return registers_allocate(body, reserved, result);
 }
 
 struct machine {
@@ -365,7 +366,7 @@ static const struct shape shapes[] = {
 };
 
 static struct maker maker;
-static struct allocation result;
+static struct function_code result;
 
 void tear_down(void)
 {

@@ -4,6 +4,7 @@
 
 #include "files.h"
 #include "job_fixture.h"
+#include "toy/encode.h"
 
 /* Only there samplers are objects of their own. */
 #define INDEPENDENT ".version 8.0\n.target sm_90, texmode_independent\n.address_size 64\n"
@@ -178,15 +179,15 @@ TEST(calls_stand_in_the_call_graph)
     ck_assert_uint_eq(symbol(&outcome, "other")->value, symbol(&outcome, "real")->value);
 }
 
-TEST(register_parameters_travel_through_the_frame)
+TEST(register_parameters_are_the_first_registers)
 {
     OWNED_OUTCOME outcome = assemble_chunk(
         HEADER ".visible .func (.reg .u32 r) f(.reg .u32 a, .reg .u64 b) {\n"
-               " .reg .pred %p; setp.eq.u32 %p, a, 0; add.u32 r, a, 1; @%p ret; }\n");
-    struct info_record record;
+               " .reg .u64 %d; add.u64 %d, b, b; cvt.u32.u64 r, %d; add.u32 r, r, a; }\n");
+    OWNED(buffer) line = {0};
     ck_assert_int_eq(outcome.code, MINILINK_OK);
-    ck_assert(find_record(&outcome, ".nv.info", EIATTR_FRAME_SIZE, &record));
-    ck_assert_uint_eq(info_word(record.payload, 1), 24);
+    ck_assert_uint_gt(encode_print(section(&outcome, ".text.f")->data, 0, &line, NULL, NULL), 0);
+    ck_assert(text_equal(buffer_view(&line), TEXT("add.u64 R8:R9, R6:R7, R6:R7")));
 }
 
 /* --- Textures, samplers and surfaces. --- */
