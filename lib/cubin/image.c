@@ -180,11 +180,34 @@ static uint64_t file_bytes(const struct image_section *section)
     return section->has_no_bytes ? 0 : section->size;
 }
 
-/* Which loaded sections a segment covers. */
+/* A segment of all loaded sections with these flags, or of the program headers. */
 struct segment_rule {
+    enum { OF_ALL, BEFORE_CODE, FROM_CODE, OF_HEADERS } part;
+    uint32_t type;
+    uint32_t flags;     /* p_flags */
     uint64_t wanted;    /* section flags that must be set */
     uint64_t forbidden; /* section flags that must not be set */
-    uint32_t flags;     /* p_flags of the segment */
+};
+
+/* Up to sm_90: first the read-only sections, then the writable ones. */
+static const struct segment_rule rules_sm90[] = {
+    {OF_HEADERS, PT_PHDR, PF_R | PF_X, 0, 0},
+    {OF_ALL, PT_LOAD, PF_R | PF_X, SHF_ALLOC, SHF_WRITE},
+    {OF_ALL, PT_LOAD, PF_R | PF_W, SHF_ALLOC | SHF_WRITE, 0},
+    {OF_HEADERS, PT_LOAD, PF_R | PF_X, 0, 0},
+};
+
+#define NO_CONSTANTS (SHF_WRITE | SHF_EXECINSTR | SHF_CUDA_MERCURY)
+
+/* From sm_100 on the program's constants, code, data and the kernels' parameters each have their
+ * own. The Mercury twins of data sections, marked by a section flag, are not loaded. */
+static const struct segment_rule rules_sm100[] = {
+    {OF_HEADERS, PT_PHDR, PF_R, 0, 0},
+    {OF_HEADERS, PT_LOAD, PF_R, 0, 0},
+    {BEFORE_CODE, PT_LOAD, PF_R, SHF_ALLOC, NO_CONSTANTS},
+    {OF_ALL, PT_LOAD, PF_R | PF_X, SHF_ALLOC | SHF_EXECINSTR, SHF_CUDA_MERCURY},
+    {OF_ALL, PT_LOAD, PF_R | PF_W, SHF_ALLOC | SHF_WRITE, SHF_CUDA_MERCURY},
+    {FROM_CODE, PT_LOAD, PF_R, SHF_ALLOC, NO_CONSTANTS},
 };
 
 static bool rule_covers(const struct segment_rule *rule, const struct image_section *section)
@@ -193,18 +216,15 @@ static bool rule_covers(const struct segment_rule *rule, const struct image_sect
            (section->flags & rule->forbidden) == 0;
 }
 
-/* Adds one segment for all sections that the rule covers, from the first to the end of the last, if
- * there are any. Measured: NOBITS sections reach into the file part with their aligned offset, and
- * then take room behind it as if memory began there at 0 (ptxas and nvlink 13.0, 13.1 and 13.5, 60
- * random programs with alignments up to 1,024 each). */
-static void add_segment_of(struct image *image, const struct segment_rule *rule, size_t first,
-                           size_t last)
+/* Adds one segment for all of these sections that the rule covers, from the first to the end of the
+ * last, if there are any. Measured: NOBITS sections reach into the file part with their aligned
+ * offset, and then take room behind it as if memory began there at 0 (ptxas and nvlink 13.0, 13.1
+ * and 13.5, 60 random programs with alignments up to 1,024 each). */
+static void add_segment(struct image *image, const struct segment_rule *rule, size_t first,
+                        size_t last)
 {
-    bool found = false;
-    uint64_t start = 0;
-    uint64_t end = 0;
-    uint64_t memory = 0;
-    size_t first_empty = last;
+    bool found = false, has_empty = false;
+    uint64_t start = 0, end = 0, memory = 0;
 
     for (size_t i = first; i < last; i++) {
         const struct image_section *section = &image->sections[i];
@@ -215,96 +235,49 @@ static void add_segment_of(struct image *image, const struct segment_rule *rule,
             start = end = section->offset;
         found = true;
         RAISE(end, section->offset + file_bytes(section));
-        if (section->has_no_bytes && first_empty == last)
-            first_empty = i;
+        has_empty |= section->has_no_bytes;
     }
-    if (!found)
-        return;
-    for (size_t i = first_empty; i < last; i++) {
+    for (size_t i = first; has_empty && i < last; i++) {
         const struct image_section *section = &image->sections[i];
 
         if (section->has_no_bytes && rule_covers(rule, section))
             memory = image_align_up(memory, section->alignment) + section->size;
     }
-    image->segments[image->segment_count++] =
-        (struct image_segment){.type = PT_LOAD,
-                               .flags = rule->flags,
-                               .offset = start,
-                               .file_size = end - start,
-                               .memory_size = end - start + memory};
-}
-
-static void add_segment(struct image *image, const struct segment_rule *rule)
-{
-    add_segment_of(image, rule, 1, image->section_count);
-}
-
-/* The program headers' own segment. */
-static size_t add_header_segment(struct image *image, uint32_t type, uint32_t flags)
-{
-    image->segments[image->segment_count] = (struct image_segment){
-        .type = type, .flags = flags, .offset = image->program_header_offset};
-    return image->segment_count++;
-}
-
-/* Segments up to sm_90: first the read-only sections, then the writable ones. */
-static void add_segments_sm90(struct image *image)
-{
-    static const struct segment_rule read_only = {SHF_ALLOC, SHF_WRITE, PF_R | PF_X};
-    static const struct segment_rule writable = {SHF_ALLOC | SHF_WRITE, 0, PF_R | PF_W};
-
-    add_header_segment(image, PT_PHDR, PF_R | PF_X);
-    add_segment(image, &read_only);
-    add_segment(image, &writable);
-    add_header_segment(image, PT_LOAD, PF_R | PF_X);
-}
-
-static size_t first_code(const struct image *image)
-{
-    size_t i = 1;
-
-    while (i < image->section_count && !(image->sections[i].flags & SHF_EXECINSTR))
-        i++;
-    return i;
-}
-
-/* Segments from sm_100 on: the program's constants, code, data and the kernels' parameters each
- * have their own. The Mercury twins of data sections, marked by a section flag, are not loaded. */
-static void add_segments_sm100(struct image *image)
-{
-    static const struct segment_rule code = {SHF_ALLOC | SHF_EXECINSTR, SHF_CUDA_MERCURY,
-                                             PF_R | PF_X};
-    static const struct segment_rule writable = {SHF_ALLOC | SHF_WRITE, SHF_CUDA_MERCURY,
-                                                 PF_R | PF_W};
-    static const struct segment_rule constants = {
-        SHF_ALLOC, SHF_WRITE | SHF_EXECINSTR | SHF_CUDA_MERCURY, PF_R};
-
-    add_header_segment(image, PT_PHDR, PF_R);
-    add_header_segment(image, PT_LOAD, PF_R);
-    add_segment_of(image, &constants, 1, first_code(image));
-    add_segment(image, &code);
-    add_segment(image, &writable);
-    add_segment_of(image, &constants, first_code(image), image->section_count);
+    if (found)
+        image->segments[image->segment_count++] = (Elf64_Phdr){.p_type = rule->type,
+                                                               .p_flags = rule->flags,
+                                                               .p_offset = start,
+                                                               .p_filesz = end - start,
+                                                               .p_memsz = end - start + memory,
+                                                               .p_align = 8};
 }
 
 /* Places the program headers after everything else. */
 static void layout_segments(struct image *image, bool is_apart)
 {
-    uint64_t size;
+    const struct segment_rule *rules = is_apart ? rules_sm100 : rules_sm90;
+    size_t count =
+        is_apart ? sizeof rules_sm100 / sizeof *rules : sizeof rules_sm90 / sizeof *rules;
+    size_t code = 1;
 
+    while (code < image->section_count && !(image->sections[code].flags & SHF_EXECINSTR))
+        code++;
     image->program_header_offset = image->file_size;
-    if (is_apart)
-        add_segments_sm100(image);
-    else
-        add_segments_sm90(image);
-    size = image->segment_count * sizeof(Elf64_Phdr);
-    for (size_t i = 0; i < image->segment_count; i++) {
-        if (image->segments[i].offset != image->program_header_offset)
-            continue;
-        image->segments[i].file_size = size;
-        image->segments[i].memory_size = size;
-    }
-    image->file_size += size;
+    for (size_t i = 0; i < count; i++)
+        if (rules[i].part == OF_HEADERS)
+            image->segments[image->segment_count++] =
+                (Elf64_Phdr){.p_type = rules[i].type,
+                             .p_flags = rules[i].flags,
+                             .p_offset = image->program_header_offset,
+                             .p_align = 8};
+        else
+            add_segment(image, &rules[i], rules[i].part == FROM_CODE ? code : 1,
+                        rules[i].part == BEFORE_CODE ? code : image->section_count);
+    for (size_t i = 0; i < image->segment_count; i++)
+        if (image->segments[i].p_offset == image->program_header_offset)
+            image->segments[i].p_filesz = image->segments[i].p_memsz =
+                image->segment_count * sizeof(Elf64_Phdr);
+    image->file_size += image->segment_count * sizeof(Elf64_Phdr);
 }
 
 static void layout_sections(struct image *image, const struct image_program_layout *layout)

@@ -42,14 +42,6 @@ struct image_symbol {
     uint32_t section; /* index, or one of format.h's */
 };
 
-struct image_segment {
-    uint32_t type;
-    uint32_t flags;
-    uint64_t offset;
-    uint64_t file_size;
-    uint64_t memory_size;
-};
-
 /* Start with {0}. */
 struct image {
     struct arena arena;
@@ -59,7 +51,7 @@ struct image {
     struct image_section *sections; /* [0] is the null section, made by image_begin */
     size_t section_count;
     size_t section_capacity;
-    struct image_segment segments[8]; /* filled in by image_layout for ET_EXEC */
+    Elf64_Phdr segments[8]; /* filled in by image_layout for ET_EXEC */
     size_t segment_count;
     uint64_t section_header_offset;
     uint64_t program_header_offset;

@@ -87,20 +87,6 @@ static Elf64_Shdr section_header(const struct image *image, size_t index)
     };
 }
 
-static Elf64_Phdr segment_header(const struct image *image, size_t index)
-{
-    const struct image_segment *segment = &image->segments[index];
-
-    return (Elf64_Phdr){
-        .p_type = segment->type,
-        .p_flags = segment->flags,
-        .p_offset = segment->offset,
-        .p_filesz = segment->file_size,
-        .p_memsz = segment->memory_size,
-        .p_align = 8,
-    };
-}
-
 /* Whether the section has contents of its own to write: without data the bytes are zeros, and
  * shared bytes are another section's. */
 static bool has_contents(const struct image_section *section)
@@ -135,11 +121,7 @@ void image_bytes(const struct image *image, struct buffer *out)
 
         buffer_append(out, &record, sizeof record);
     }
-    for (size_t i = 0; i < image->segment_count; i++) {
-        Elf64_Phdr record = segment_header(image, i);
-
-        buffer_append(out, &record, sizeof record);
-    }
+    buffer_append(out, image->segments, image->segment_count * sizeof *image->segments);
 }
 
 /* Smaller contents are copied into runs. A kernel's are a few hundred bytes on average, and a
@@ -368,17 +350,6 @@ static bool put_written_record(const struct writer *writer, const void *record, 
            output_fail(writer->output, errno);
 }
 
-static bool put_segments(const struct writer *writer)
-{
-    Elf64_Phdr headers[sizeof writer->image->segments / sizeof *writer->image->segments];
-    size_t count = writer->image->segment_count;
-
-    for (size_t i = 0; i < count; i++)
-        headers[i] = segment_header(writer->image, i);
-    return count == 0 || put_written_record(writer, headers, count * sizeof *headers,
-                                            writer->image->program_header_offset);
-}
-
 static bool put_exceptions(const struct writer *writer)
 {
     const struct image *image = writer->image;
@@ -401,7 +372,10 @@ static bool put_rest(const struct writer *writer)
     bool is_told = image->segment_count == 0 && header.e_version == EV_CURRENT;
 
     return (is_told || put_written_record(writer, &header, sizeof header, 0)) &&
-           put_exceptions(writer) && put_segments(writer);
+           put_exceptions(writer) &&
+           put_written_record(writer, image->segments,
+                              image->segment_count * sizeof *image->segments,
+                              image->program_header_offset);
 }
 
 /* A program that ends with its link leaves libelf's many records to the kernel: freeing a block for

@@ -3,20 +3,14 @@
 
 #include <string.h>
 
+#include "cubin/cubin.h"
+
 #define NOTE_TYPE    2000u
 #define TARGET_TYPE  1000u
 #define NOTE_VERSION 2u
 #define NOTE_OWNER   "NVIDIA Corp"
 
 enum { NOTE_TEXTS = 5 };
-
-static uint32_t word_at(struct bytes bytes, size_t index)
-{
-    uint32_t word;
-
-    memcpy(&word, bytes.data + 4 * index, sizeof word);
-    return word;
-}
 
 static struct text text_at(struct bytes texts, uint32_t place)
 {
@@ -32,20 +26,20 @@ bool tool_note_next(struct bytes *rest, struct tool_note *note)
     struct bytes record, texts;
     size_t size;
 
-    if (rest->size < head + first || word_at(*rest, 0) != sizeof NOTE_OWNER ||
-        word_at(*rest, 2) != NOTE_TYPE ||
+    if (rest->size < head + first || info_word(*rest, 0) != sizeof NOTE_OWNER ||
+        info_word(*rest, 2) != NOTE_TYPE ||
         memcmp(rest->data + 12, NOTE_OWNER, sizeof NOTE_OWNER) != 0)
         return false;
-    size = word_at(*rest, 1);
+    size = info_word(*rest, 1);
     if (size < first || !bytes_slice(*rest, head, size, &record))
         return false;
     texts = (struct bytes){record.data + first, size - first};
     *note = (struct tool_note){
-        .output = text_at(texts, word_at(record, 1)),
-        .tool = text_at(texts, word_at(record, 2)),
-        .release = text_at(texts, word_at(record, 3)),
-        .build = text_at(texts, word_at(record, 4)),
-        .command = text_at(texts, word_at(record, 5)),
+        .output = text_at(texts, info_word(record, 1)),
+        .tool = text_at(texts, info_word(record, 2)),
+        .release = text_at(texts, info_word(record, 3)),
+        .build = text_at(texts, info_word(record, 4)),
+        .command = text_at(texts, info_word(record, 5)),
     };
     size = head + (size + 3) / 4 * 4;
     *rest = size < rest->size ? (struct bytes){rest->data + size, rest->size - size}

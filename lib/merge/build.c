@@ -86,7 +86,7 @@ static uint32_t shared_with(const struct merging *m, const struct merged_section
     if (plain->size != section->size || section->size == 0 || !plain->data || !section->data ||
         memcmp(plain->data, section->data, section->size) != 0)
         return 0;
-    return m->out->sections[section->target].index;
+    return plain->index;
 }
 
 static void add_to_image(struct merging *m, const struct merged_section *section)
@@ -141,20 +141,16 @@ static void set_header(struct merging *m)
                       arch.sm << CUBIN_FLAGS_SM_SHIFT | CUBIN_FLAGS_NOTE(note);
 }
 
-/* Reserves the sum of the cubins' own tables, which is about the size needed. */
-static void reserve_strings(struct merging *m)
+void build_names(void *merging)
 {
+    struct merging *m = merging;
     size_t bytes = 0;
 
+    /* The sum of the cubins' own tables is about the size needed. */
     for (size_t file = 0; file < m->count; file++)
         bytes += m->cubins[file]->strings.size;
     buffer_reserve(&m->out->strings.bytes, bytes);
     table_reserve(&m->out->strings.offsets, m->out->order_count + m->symbol_count);
-}
-
-void build_names(struct merging *m)
-{
-    reserve_strings(m);
     creation_put_names(m);
     symtab_encode(m);
 }

@@ -77,13 +77,6 @@ static bool walk_register_blocks(struct text rest, struct table *seen, const str
     return true;
 }
 
-static void collect_functions(const struct merging *m, struct table *kept)
-{
-    for (uint32_t i = 0; i < m->symbol_count; i++)
-        if (m->symbols[i].type == STT_FUNC && m->is_live[merging_canonical(m, i)])
-            table_set(kept, m->symbols[i].name, i);
-}
-
 void debug_registers_clear(struct merging *m)
 {
     uint32_t index =
@@ -97,7 +90,9 @@ void debug_registers_clear(struct merging *m)
     CONTEXT_DEFER(table_cleanup, &kept);
     CONTEXT_DEFER(table_cleanup, &seen);
     text = (struct text){(const char *)m->out->sections[index].data, m->out->sections[index].size};
-    collect_functions(m, &kept);
+    for (uint32_t i = 0; i < m->symbol_count; i++)
+        if (m->symbols[i].type == STT_FUNC && m->is_live[merging_canonical(m, i)])
+            table_set(&kept, m->symbols[i].name, i);
     /* What has another structure is carried over whole. */
     if (walk_register_blocks(text, &seen, &kept, NULL))
         walk_register_blocks(text, &seen, &kept, layout_writable(m, index));

@@ -12,7 +12,7 @@
 #define LARGEST_SECTION (UINT64_C(1) << 40)
 #define USER_BANK       3u
 
-uint32_t layout_add(struct merging *m, const struct merged_section *section)
+static uint32_t add_section(struct merging *m, const struct merged_section *section)
 {
     struct merged_section *added =
         &ARRAY_PUSH(m->out->sections, m->out->section_count, m->out->section_capacity);
@@ -45,16 +45,16 @@ struct text layout_name(struct merging *m, enum section_class class, uint32_t ba
 uint32_t layout_make_row(struct merging *m, const struct section_facts *row, struct text name,
                          uint32_t function)
 {
-    return layout_add(m, &(struct merged_section){
-                             .class = row->class,
-                             .name = name,
-                             .type = output_type_of(m, row->class, row->type),
-                             .flags = row->flags,
-                             .alignment = row->alignment,
-                             .entry_size = row->entry_size,
-                             .function = function,
-                             .target = MERGE_NONE,
-                         });
+    return add_section(m, &(struct merged_section){
+                              .class = row->class,
+                              .name = name,
+                              .type = output_type_of(m, row->class, row->type),
+                              .flags = row->flags,
+                              .alignment = row->alignment,
+                              .entry_size = row->entry_size,
+                              .function = function,
+                              .target = MERGE_NONE,
+                          });
 }
 
 uint32_t layout_make(struct merging *m, enum section_class class)
@@ -78,7 +78,7 @@ uint32_t layout_make_like(struct merging *m, uint32_t model, uint32_t kernel)
     section.function = kernel;
     section.size = 0;
     section.data = section.own = NULL;
-    return layout_add(m, &section);
+    return add_section(m, &section);
 }
 
 void layout_make_info(struct merging *m, enum section_class class, uint32_t function,
@@ -107,15 +107,6 @@ uint32_t *layout_find_banks(struct merging *m, uint32_t bank)
     return bank_of;
 }
 
-/* --strip-debug: leaves what code compiled without line numbers has. Every cubin has frames. */
-static bool is_stripped(const struct merging *m, const struct cubin_section *section)
-{
-    const struct section_facts *facts = section->facts;
-
-    return m->request->strip_debug && facts && facts->kind != KIND_FRAMES &&
-           (facts->class == CLASS_DEBUG || facts->class == CLASS_TWIN_DEBUG);
-}
-
 /* The class of an input section whose contents are placed; CLASS_COUNT: not here. */
 static enum section_class placed_class_of(const struct merging *m,
                                           const struct cubin_section *section, uint32_t owner)
@@ -123,9 +114,12 @@ static enum section_class placed_class_of(const struct merging *m,
     const struct section_facts *facts =
         owner == MERGE_NONE ? section->facts : sections_of_function(section->facts);
     bool is_twin = cubin_is_mercury(section);
+    /* --strip-debug leaves what code compiled without line numbers has: frames. */
+    bool is_stripped = m->request->strip_debug && facts && facts->kind != KIND_FRAMES &&
+                       (facts->class == CLASS_DEBUG || facts->class == CLASS_TWIN_DEBUG);
 
     /* Measured (13.5): of ptxas -ewp, which leaves an empty one, nvlink drops it. */
-    if (is_stripped(m, section) || (is_twin && !m->out->has_twins) ||
+    if (is_stripped || (is_twin && !m->out->has_twins) ||
         (section->type == SHT_CUDA_RESERVED_SHARED && section->size == 0))
         return CLASS_COUNT;
     if (!facts && section->type == SHT_PROGBITS)
@@ -138,14 +132,6 @@ static enum section_class placed_class_of(const struct merging *m,
                : CLASS_COUNT;
 }
 
-/* nvlink sets SHF_INFO_LINK where it was missing, but for the constants of parameters. */
-static uint64_t output_flags_of(const struct cubin_section *input)
-{
-    return input->lacks_link && input->type == SHT_CUDA_CONSTANT0
-               ? input->flags & ~(uint64_t)SHF_INFO_LINK
-               : input->flags;
-}
-
 static uint32_t find_output_section(struct merging *m, enum section_class class,
                                     const struct cubin_section *input, uint32_t owner)
 {
@@ -153,7 +139,7 @@ static uint32_t find_output_section(struct merging *m, enum section_class class,
         .class = class,
         .name = input->name,
         .type = output_type_of(m, class, input->type),
-        .flags = output_flags_of(input),
+        .flags = input->flags,
         .alignment = 1,
         .entry_size = (uint32_t)input->entry_size, /* 0 or 1 for concatenated sections */
         .function = owner,
@@ -165,15 +151,18 @@ static uint32_t find_output_section(struct merging *m, enum section_class class,
     struct text key = input->name;
     uint32_t known;
 
+    /* nvlink sets SHF_INFO_LINK where it was missing, but for the constants of parameters. */
+    if (input->lacks_link && input->type == SHT_CUDA_CONSTANT0)
+        section.flags &= ~(uint64_t)SHF_INFO_LINK;
     if (owner != MERGE_NONE) {
         if (class != CLASS_FUNCTION_CONSTANT)
-            return layout_add(m, &section);
+            return add_section(m, &section);
         /* Unlike a name it begins with NUL. */
         key = (struct text){arena_copy(&m->arena, numbers, 1, sizeof numbers), sizeof numbers};
     }
     known = table_add(&m->out->section_names, key, (uint32_t)m->out->section_count);
     if (known == m->out->section_count)
-        layout_add(m, &section);
+        add_section(m, &section);
     if (m->out->sections[known].class != class)
         MERGING_ERROR(m, "Section '%.*s' has types that cannot be merged", TEXT_ARG(input->name));
     return known;

@@ -129,15 +129,6 @@ void mercury_begin(struct merging *m)
  * .nv.merc.nv.constant.optimizer.K is as long as .nv.constant2.K, and has the contents and
  * relocations of each function's constants at the same offsets. */
 
-/* Makes the twin of a kernel's section. */
-static void add_kernel_twin(struct merging *m, uint32_t section, uint32_t model)
-{
-    uint32_t twin = layout_make_like(m, model, m->out->sections[section].function);
-
-    m->out->sections[twin].target = section;
-    m->out->sections[section].twin = twin;
-}
-
 /* Makes the twin as long as the kernel's section. */
 static void grow_twin(struct merging *m, uint32_t section, struct merged_section *twin)
 {
@@ -154,7 +145,7 @@ static void grow_twin(struct merging *m, uint32_t section, struct merged_section
     RAISE(twin->alignment, m->out->sections[section].alignment);
 }
 
-/* Copies the twin of a function's constants into the kernel's twin. */
+/* Copies the twin of a function's constants into the kernel's twin, which is made if it is new. */
 static void copy(struct merging *m, const struct merged_copy *constants)
 {
     uint32_t from = m->out->sections[constants->from].twin, to;
@@ -162,9 +153,12 @@ static void copy(struct merging *m, const struct merged_copy *constants)
 
     if (from == MERGE_NONE)
         return;
-    if (m->out->sections[constants->to].twin == MERGE_NONE)
-        add_kernel_twin(m, constants->to, from);
     to = m->out->sections[constants->to].twin;
+    if (to == MERGE_NONE) {
+        to = layout_make_like(m, from, m->out->sections[constants->to].function);
+        m->out->sections[to].target = constants->to;
+        m->out->sections[constants->to].twin = to;
+    }
     grow_twin(m, constants->to, &m->out->sections[to]);
     source = &m->out->sections[from];
     if (source->size > 0 &&

@@ -49,12 +49,6 @@ static size_t instruction_size(uint8_t first)
     }
 }
 
-static bool is_load(const uint8_t *record, const struct load_kind *kind)
-{
-    return record[0] == 0x02 && record[1] == LOAD_OPCODE && record[LOAD_FORM] == kind->form &&
-           record[LOAD_BANK] == kind->bank;
-}
-
 /* Offset of the first instruction; 0: not made as expected. */
 static size_t first_record(const uint8_t *data, size_t size)
 {
@@ -94,7 +88,8 @@ static size_t walk_instructions(uint8_t *data, size_t size, const struct load_ki
 
         if (step == 0 || step > size - at)
             return SIZE_MAX;
-        if (is_load(data + at, kind)) {
+        if (data[at] == 0x02 && data[at + 1] == LOAD_OPCODE && data[at + LOAD_FORM] == kind->form &&
+            data[at + LOAD_BANK] == kind->bank) {
             if (values)
                 memcpy(data + at + LOAD_OFFSET, &values[found], sizeof *values);
             found++;

@@ -32,32 +32,18 @@ bool merge_check_index(const char *path)
            diag_fatal("'%s' is not uidx input", path);
 }
 
-static bool place_program(struct merging *m)
+static bool place_and_relocate(struct merging *m)
 {
     notes_add(m);
     mercury_begin(m);
-    return layout_sections(m) && shared_layout_reserved(m) && texture_layout(m) &&
-           constants_layout(m) && shared_layout(m);
-}
-
-static bool relocate(struct merging *m)
-{
+    if (!layout_sections(m) || !shared_layout_reserved(m) || !texture_layout(m) ||
+        !constants_layout(m) || !shared_layout(m))
+        return false;
     layout_fill(m);
     debug_registers_clear(m);
     constants_fill(m);
     mercury_pair(m);
-    if (!relocations_make(m))
-        return false;
-    relocations_add_twins(m);
-    return true;
-}
-
-/* The same in every executable; how the driver uses it is not known. */
-static void add_action(struct merging *m)
-{
-    uint32_t added = layout_make(m, CLASS_REL_ACTION);
-
-    layout_set(m, &m->out->sections[added], (struct bytes){format_rel_action, NV_REL_ACTION_SIZE});
+    return relocations_make(m);
 }
 
 /* From here on no section is added. */
@@ -65,47 +51,37 @@ static void order(struct merging *m)
 {
     attributes_add_sections(m);
     graph_add_sections(m);
+    /* The same in every executable; how the driver uses it is not known. */
     if (!m->request->relocatable && !merging_is_mercury(m))
-        add_action(m);
+        layout_set(m, &m->out->sections[layout_make(m, CLASS_REL_ACTION)],
+                   (struct bytes){format_rel_action, NV_REL_ACTION_SIZE});
     mercury_add_sections(m);
     creation_order(m);
     ordering_sections(m);
     symtab_assign(m);
 }
 
-static size_t count_unbounded(const struct merging *m)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < m->out->layout.kernel_count; i++)
-        count += reach_is_unbounded(m, m->out->layout.kernels[i]);
-    return count;
-}
-
 static void warn_of_stacks(struct merging *m)
 {
-    bool folds = diag_folds() && count_unbounded(m) > DIAG_UNFOLDED;
-    size_t count = 0;
+    const struct layout *layout = &m->out->layout;
+    size_t unbounded = 0, count = 0;
+    bool folds;
 
     if (m->request->relocatable || m->request->suppress_stack_warning)
         return;
-    for (size_t i = 0; i < m->out->layout.kernel_count; i++) {
-        uint32_t kernel = m->out->layout.kernels[i];
-
-        if (!reach_is_unbounded(m, kernel) || (++count > 1 && folds))
+    for (size_t i = 0; i < layout->kernel_count; i++)
+        unbounded += reach_is_unbounded(m, layout->kernels[i]);
+    folds = diag_folds() && unbounded > DIAG_UNFOLDED;
+    for (size_t i = 0; i < layout->kernel_count && count < (folds ? 1 : unbounded); i++) {
+        if (!reach_is_unbounded(m, layout->kernels[i]))
             continue;
         diag_warning("Stack size for entry function '%.*s' cannot be statically determined",
-                     TEXT_ARG(m->symbols[kernel].name));
-        if (count == 1)
-            diagnostics_recursion(m, kernel);
+                     TEXT_ARG(m->symbols[layout->kernels[i]].name));
+        if (count++ == 0)
+            diagnostics_recursion(m, layout->kernels[i]);
     }
-    if (count > 1 && folds)
-        diag_note("nor that of %zu more entry functions; -v names them", count - 1);
-}
-
-static void encode_names(void *merging)
-{
-    build_names(merging);
+    if (folds)
+        diag_note("nor that of %zu more entry functions; -v names them", unbounded - 1);
 }
 
 static void encode_contents(void *merging)
@@ -122,7 +98,7 @@ static bool encode(struct merging *m)
     graph_encode(m);
     mercury_encode(m);
     warn_of_stacks(m);
-    spread_both(&m->request->spread, m->out->order_count >= IMAGE_WORTH_A_THREAD, encode_names,
+    spread_both(&m->request->spread, m->out->order_count >= IMAGE_WORTH_A_THREAD, build_names,
                 encode_contents, m);
     return !m->failed;
 }
@@ -141,7 +117,7 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
     CONTEXT_DEFER(memory_cleanup, &out.relocations.items);
     CONTEXT_DEFER(memory_cleanup, &out.sections);
     image_begin(image, request->relocatable ? ET_REL : ET_EXEC, 0);
-    if (!program_resolve(&m) || !place_program(&m) || !relocate(&m))
+    if (!program_resolve(&m) || !place_and_relocate(&m))
         return false;
     order(&m);
     if (!encode(&m))

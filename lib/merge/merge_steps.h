@@ -1,61 +1,46 @@
 /* merge_steps.h: the steps of a merge after those of resolve/, in order (merge.c), and the
  * functions that each offers to others. A step that fails has reported all errors that it found, in
- * nvlink's wording, and returns false. */
+ * nvlink's wording, and returns false.
+ *
+ * "After rows": once symtab_assign() has given the symbols their rows. */
 #pragma once
 
 #include "merge/placing.h"
 
-/* graph_encode.c: the call graph of the output. */
+/* notes.c: adds the sections of the records of the tools that made the image and of its target. */
+void notes_add(struct merging *m);
 
-/* Adds .nv.callgraph, and .nv.prototype unless it would be empty, to m->out->sections. */
-void graph_add_sections(struct merging *m);
+/* mercury.c: Mercury twins of sections: the second form of the code in cubins from sm_100 on, for
+ * finalizers to other targets (minilink-cubin(5) states the rules). They are merged like the first
+ * form, section by section and symbol by symbol. If that is not possible, they are left out of the
+ * output with a warning that says why. */
 
-/* Writes their contents, and prototypes to m->out->strings. Comes after the symbols have their
- * rows. */
-void graph_encode(struct merging *m);
+/* Decides whether the twins can be merged, and finds the function of each. */
+void mercury_begin(struct merging *m);
 
-/* graph_print.c: the call graph as text. */
-
-/* Writes the graph in the form that m->request asks for: nvlink's text (measured), with or without
- * demangled names, or Graphviz. Functions have the order and numbers of the symbol table; unlike
- * nvlink's, the list has no empty lines for removed functions. Comes after the symbols have their
- * rows. */
-void graph_print(const struct merging *m, struct buffer *out);
-
-/* attributes.c: the records of .nv.info*, summed up over the call graph. */
-
-/* Whether the link recomputes a function's records from all that it reaches. */
-static inline bool attributes_are_summed(const struct merging *m, uint32_t function)
+/* Whether Mercury's tables lack a symbol that is written: a function of the driver that only the
+ * target's instructions call, as nvlink's finalizer made them (textures on sm_107). */
+static inline bool mercury_lacks(const struct merging *m, uint32_t symbol)
 {
-    return merged_is_kernel(&m->symbols[function]) && !m->request->relocatable;
+    return m->out->has_twins && m->out->is_plain_only && m->out->is_plain_only[symbol];
 }
 
-/* Number of barriers of a function in the output: for a kernel that of all that it reaches. */
-uint32_t attributes_barriers(const struct merging *m, uint32_t function);
+/* Leaves the twins out from here on, with a warning that says why and names the cubin. */
+void mercury_leave_out(struct merging *m, size_t file, const char *why);
 
-/* Whether a section of the program's records, of this kind, has any. Measured: if all functions are
- * dead there may be none left, and then no section. */
-bool attributes_has_program_records(const struct merging *m, enum input_kind infos);
+/* Finds the twin of each merged section, and adds those that kernels need for constants. Comes
+ * after constants_fill(). */
+void mercury_pair(struct merging *m);
 
-/* Adds the info sections to m->out->sections: .nv.info, then .nv.info.F, a cubin's kernels first.
- */
-void attributes_add_sections(struct merging *m);
+/* Adds the twins of info sections, after these, and Mercury's symbol table. */
+void mercury_add_sections(struct merging *m);
 
-/* Writes their contents. Comes after the symbols have their rows. False if a record names a symbol
- * without a row. */
-bool attributes_encode(struct merging *m);
+/* Writes the indices of code sections into the twins of the code. */
+void mercury_encode(struct merging *m);
 
-/* debug_registers.c: from sm_100 on .nv_debug_info_reg_sass says nothing of other functions. */
-
-/* Clears what it says of functions that are not in the output, and of later ones of the same name.
- * Comes after layout_fill(). */
-void debug_registers_clear(struct merging *m);
-
-/* notes.c: the records of the tools that made the image and of its target. */
-
-/* Adds those of .note.nv.tkinfo, .note.nv.cuinfo, .nv.compat and .note.minilink that the inputs
- * have to m->out->sections. */
-void notes_add(struct merging *m);
+/* Writes Mercury's symbol table into the image. Comes after all sections and the other names in
+ * .strtab. */
+void mercury_encode_symbols(struct merging *m);
 
 /* layout.c: the sections of the output, and the places of the inputs' contents in them. */
 
@@ -69,15 +54,12 @@ void layout_fill(struct merging *m);
 /* The contents of a merged section as a copy that may be changed. */
 uint8_t *layout_writable(struct merging *m, uint32_t section);
 
-/* Adds a section and returns its index. */
-uint32_t layout_add(struct merging *m, const struct merged_section *section);
-
 /* The name of a function's section of this class; `bank` is that of constants. */
 struct text layout_name(struct merging *m, enum section_class class, uint32_t bank,
                         uint32_t function);
 
-/* Adds a section that the link makes itself, of the program or of a function (MERGE_NONE: of none),
- * with the properties of its row or of its class. */
+/* Add a section that the link makes itself, of the program or of a function (MERGE_NONE: of none),
+ * with the properties of its row or of its class, and return its index. */
 uint32_t layout_make_row(struct merging *m, const struct section_facts *row, struct text name,
                          uint32_t function);
 uint32_t layout_make(struct merging *m, enum section_class class);
@@ -98,38 +80,25 @@ uint32_t *layout_find_banks(struct merging *m, uint32_t bank);
 
 /* shared.c: places shared variables in each kernel's window of shared memory. */
 
-/* Bytes of a kernel's section that are reserved for the driver. */
-uint64_t shared_reserved_bytes(const struct merging *m);
-
-/* Places the shared variables (m->out->shared) and adds .nv.shared.K sections. False if a kernel
- * needs more shared memory than there is. */
-bool shared_layout(struct merging *m);
-
 /* Places the variables in the shared memory that the driver reserves, after the driver's own part,
  * and sets the size and alignment of .nv.shared.reserved.0 and its Mercury twin. Under -r a
- * variable's value remains its alignment. Comes after layout_sections(). False if they need more
- * than the driver reserves. */
+ * variable's value remains its alignment. False if they need more than the driver reserves. */
 bool shared_layout_reserved(struct merging *m);
+
+/* Places the other shared variables (m->out->shared) and adds .nv.shared.K sections. False if a
+ * kernel needs more shared memory than there is. */
+bool shared_layout(struct merging *m);
+
+/* Bytes of a kernel's section that are reserved for the driver. */
+uint64_t shared_reserved_bytes(const struct merging *m);
 
 /* A reserved variable's value in Mercury's symbol table: without the driver's own part. */
 uint64_t shared_reserved_twin_value(const struct merging *m, uint32_t variable);
 
-/* constants.c: compiler constants: numbers too long for an instruction, and tables of switch
- * statements. ptxas puts those of function F into .nv.constant2.F, at offset 0 of bank 2. */
-
-/* Moves device functions' constants into the sections of the kernels that reach them, adding
- * missing sections, and sets new values for their symbols. Does nothing with -r. False if a
- * kernel's constants exceed the bank. */
-bool constants_layout(struct merging *m);
-
-/* Copies the moved constants. Comes after layout_fill(). */
-void constants_fill(struct merging *m);
-
 /* texture.c: the words in bank 0 that lead to texture, sampler and surface references. */
 
-/* Orders the words and makes room for them in bank 0 of each kernel that reaches such a function.
- * Comes after layout_sections(). Does nothing under -r. False if a kernel would have too many
- * references. */
+/* Orders the words and makes room for them in bank 0 of each kernel that reaches such a function;
+ * not under -r. False if a kernel would have too many references. */
 bool texture_layout(struct merging *m);
 
 /* Whether a kernel has the words. */
@@ -141,6 +110,21 @@ void texture_count(const struct merging *m, uint32_t kernel, struct kernel_repor
 /* Adds the relocations of the words in the kernels that cubins before `end` define, unless they
  * have them already. */
 void texture_relocate(struct merging *m, size_t end);
+
+/* constants.c: compiler constants: numbers too long for an instruction, and tables of switch
+ * statements. ptxas puts those of function F into .nv.constant2.F, at offset 0 of bank 2. */
+
+/* Moves device functions' constants into the sections of the kernels that reach them, adding
+ * missing sections, and sets new values for their symbols; not under -r. False if a kernel's
+ * constants exceed the bank. */
+bool constants_layout(struct merging *m);
+
+/* Copies the moved constants, after layout_fill(). */
+void constants_fill(struct merging *m);
+
+/* debug_registers.c: from sm_100 on .nv_debug_info_reg_sass says nothing of functions that are not
+ * in the output, and of later ones of the same name. Clears that, after layout_fill(). */
+void debug_registers_clear(struct merging *m);
 
 /* relocation_lists.c: */
 
@@ -166,46 +150,54 @@ void relocations_add(struct merging *m, const struct merged_relocation *relocati
  * with all twins, but not those of unknown types. */
 bool relocations_make(struct merging *m);
 
-/* Adds an empty relocation section for a section if only its twin has relocations (measured on
- * nvlink). */
-void relocations_add_twins(struct merging *m);
-
-/* Writes the contents of the lists. Comes after the symbols have their rows. An error if a kept
- * relocation names a symbol that is not written. */
+/* Writes the contents of the lists, after rows. An error if a kept relocation names a symbol that
+ * is not written. */
 void relocations_write(struct merging *m);
 
-/* mercury.c: Mercury twins of sections: the second form of the code in cubins from sm_100 on, for
- * finalizers to other targets (minilink-cubin(5) states the rules). They are merged like the first
- * form, section by section and symbol by symbol. If that is not possible, they are left out of the
- * output with a warning that says why. */
+/* attributes.c: the records of .nv.info*, summed up over the call graph. */
 
-/* Decides whether the twins can be merged, and finds the function of each. Comes after the symbols
- * are resolved. */
-void mercury_begin(struct merging *m);
-
-/* Whether Mercury's tables lack a symbol that is written: a function of the driver that only the
- * target's instructions call, as nvlink's finalizer made them (textures on sm_107). */
-static inline bool mercury_lacks(const struct merging *m, uint32_t symbol)
+/* Whether the link recomputes a function's records from all that it reaches. */
+static inline bool attributes_are_summed(const struct merging *m, uint32_t function)
 {
-    return m->out->has_twins && m->out->is_plain_only && m->out->is_plain_only[symbol];
+    return merged_is_kernel(&m->symbols[function]) && !m->request->relocatable;
 }
 
-/* Leaves the twins out from here on, with a warning that says why and names the cubin. */
-void mercury_leave_out(struct merging *m, size_t file, const char *why);
+/* Number of barriers of a function in the output: for a kernel that of all that it reaches. */
+uint32_t attributes_barriers(const struct merging *m, uint32_t function);
 
-/* Finds the twin of each merged section, and adds those that kernels need for constants. Comes
- * after constants_fill(). */
-void mercury_pair(struct merging *m);
+/* Whether a section of the program's records, of this kind, has any. Measured: if all functions are
+ * dead there may be none left, and then no section. */
+bool attributes_has_program_records(const struct merging *m, enum input_kind infos);
 
-/* Adds the twins of info sections and Mercury's symbol table, after attributes_add_sections(). */
-void mercury_add_sections(struct merging *m);
+/* Adds the info sections: .nv.info, then .nv.info.F, a cubin's kernels first. */
+void attributes_add_sections(struct merging *m);
 
-/* Writes the indices of code sections into the twins of the code. */
-void mercury_encode(struct merging *m);
+/* Writes their contents, after rows. False if a record names a symbol without a row. */
+bool attributes_encode(struct merging *m);
 
-/* Writes Mercury's symbol table into the image. Comes after all sections and the other names in
- * .strtab. */
-void mercury_encode_symbols(struct merging *m);
+/* graph_encode.c: the call graph of the output. */
+
+/* Adds .nv.callgraph, and .nv.prototype unless it would be empty. */
+void graph_add_sections(struct merging *m);
+
+/* Writes their contents, and prototypes to m->out->strings, after rows. */
+void graph_encode(struct merging *m);
+
+/* graph_print.c: writes the call graph in the form that m->request asks for, after rows: nvlink's
+ * text (measured), with or without demangled names, or Graphviz. Functions have the order and
+ * numbers of the symbol table; unlike nvlink's, the list has no empty lines for removed functions.
+ */
+void graph_print(const struct merging *m, struct buffer *out);
+
+/* creation.c: the order in which nvlink makes sections and their names. */
+
+/* Finds it: m->out->created and m->out->names, and fills m->out->section_strings. Comes after all
+ * sections have been added. */
+void creation_order(struct merging *m);
+
+/* Adds the names of sections and symbols to m->out->strings, and records the sections' offsets.
+ * Comes after the call graph's prototypes, which stand first. */
+void creation_put_names(struct merging *m);
 
 /* ordering.c: the order of the image's sections. */
 
@@ -231,16 +223,6 @@ bool ordering_is_last(const struct merging *m, const struct merged_section *sect
 
 /* Whether the image has .symtab_shndx. */
 bool ordering_is_extended(const struct merging *m);
-
-/* creation.c: the order in which nvlink makes sections and their names. */
-
-/* Finds it: m->out->created and m->out->names, and fills m->out->section_strings. Comes after all
- * sections have been added. */
-void creation_order(struct merging *m);
-
-/* Adds the names of sections and symbols to m->out->strings, and records the sections' offsets.
- * Comes after the call graph's prototypes, which stand first. */
-void creation_put_names(struct merging *m);
 
 /* symtab.c: the symbols that are written, their order, and the symbol table. */
 
@@ -274,13 +256,12 @@ void symtab_encode(struct merging *m);
 /* Begins m->image with its tables. */
 void build_tables(struct merging *m);
 
-/* Adds names to m->out->strings, then encodes the symbols. Changes nothing else. */
-void build_names(struct merging *m);
+/* Adds names to m->out->strings, then encodes the symbols of `merging`. Changes nothing else. */
+void build_names(void *merging);
 
 /* Adds the sections to m->image and lays it out. Comes last: all contents are there. */
 void build_image(struct merging *m);
 
-/* report.c: copies the data for -v, maps and reports from the merge before it is freed. */
-
-/* Comes after the image is built. Texts are copied into the report's arena. */
+/* report.c: copies the data for -v, maps and reports into the report's arena, after the image is
+ * built. */
 void report_fill(struct merge_report *report, struct merging *m);

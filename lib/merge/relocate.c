@@ -255,14 +255,6 @@ static void put_constants_size(struct relocation_list *list,
         cannot_resolve(list, relocation);
 }
 
-/* A label that only debug information names (nvcc -G), whose code ptxas removed: seen in what
- * ptxas 13.5 writes for sm_120. nvlink 13.5 leaves the field as it is, and the symbol out. */
-static bool is_lost_label(const struct cubin_symbol *symbol)
-{
-    return symbol->section == SHN_UNDEF && symbol->type == STT_NOTYPE &&
-           symbol->binding == STB_LOCAL;
-}
-
 /* Relocates code or data of an executable. */
 static void relocate_executable(struct relocation_list *list,
                                 const struct cubin_relocation *relocation, uint32_t symbol)
@@ -303,6 +295,10 @@ static void relocate_one(struct relocation_list *list, const struct cubin_reloca
     const struct merging *m = list->m;
     const struct cubin_symbol *input = &list->cubin->symbols[relocation->symbol];
     uint32_t symbol = merging_symbol(m, list->file, relocation->symbol);
+    /* A label that only debug information names (nvcc -G), whose code ptxas removed: seen in what
+     * ptxas 13.5 writes for sm_120. nvlink 13.5 leaves the field as it is, and the symbol out. */
+    bool is_lost_label = list->is_debug && input->section == SHN_UNDEF &&
+                         input->type == STT_NOTYPE && input->binding == STB_LOCAL;
 
     if (list->is_twin && relocation->symbol == 0) {
         mercury_leave_out(list->m, list->file, "a relocation is against no symbol");
@@ -319,10 +315,10 @@ static void relocate_one(struct relocation_list *list, const struct cubin_reloca
         put_constants_size(list, relocation);
     else if (symbol == MERGE_NONE && (list->is_twin || cubin_names_section(list->cubin, input)))
         relocate_section(list, relocation);
-    else if (symbol == MERGE_NONE && list->is_debug && is_lost_label(input))
-        return;
-    else if (symbol == MERGE_NONE)
+    else if (symbol == MERGE_NONE && !is_lost_label)
         cannot_resolve(list, relocation);
+    else if (symbol == MERGE_NONE)
+        return;
     else if (list->is_debug)
         relocate_debug(list, relocation, symbol);
     else if (m->request->relocatable)

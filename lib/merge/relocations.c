@@ -94,6 +94,26 @@ static void relocate_twins(struct merging *m)
     }
 }
 
+static bool has_list(const struct merged_section *section)
+{
+    return section->lists[LIST_REL] != MERGE_NONE || section->lists[LIST_RELA] != MERGE_NONE;
+}
+
+/* Adds an empty relocation section for a section if only its twin has relocations (measured on
+ * nvlink). */
+static void add_empty_lists(struct merging *m)
+{
+    size_t count = m->out->section_count;
+
+    for (uint32_t i = 0; m->out->has_twins && i < count; i++) {
+        const struct merged_section *section = &m->out->sections[i];
+
+        if (section->twin != MERGE_NONE && has_list(&m->out->sections[section->twin]) &&
+            !has_list(section))
+            relocations_list(m, i, SHT_RELA, SHF_INFO_LINK);
+    }
+}
+
 bool relocations_make(struct merging *m)
 {
     size_t count = 0;
@@ -108,25 +128,9 @@ bool relocations_make(struct merging *m)
         relocate_plain(m, at.file, at.index);
     }
     texture_relocate(m, m->count);
+    if (!m->failed)
+        add_empty_lists(m);
     return !m->failed;
-}
-
-static bool has_list(const struct merged_section *section)
-{
-    return section->lists[LIST_REL] != MERGE_NONE || section->lists[LIST_RELA] != MERGE_NONE;
-}
-
-void relocations_add_twins(struct merging *m)
-{
-    size_t count = m->out->section_count;
-
-    for (uint32_t i = 0; m->out->has_twins && i < count; i++) {
-        const struct merged_section *section = &m->out->sections[i];
-
-        if (section->twin != MERGE_NONE && has_list(&m->out->sections[section->twin]) &&
-            !has_list(section))
-            relocations_list(m, i, SHT_RELA, SHF_INFO_LINK);
-    }
 }
 
 static void encode_one(struct merging *m, const struct merged_relocation *relocation, uint64_t *at)
@@ -138,6 +142,8 @@ static void encode_one(struct merging *m, const struct merged_relocation *reloca
     uint64_t words[3] = {relocation->offset, row << 32 | relocation->type,
                          (uint64_t)relocation->addend};
 
+    if (!list->own)
+        list->data = list->own = arena_alloc(&m->image->arena, list->size, 1);
     memcpy(list->own + *at, words, list->entry_size);
     *at += list->entry_size;
     if (row == 0)
@@ -148,22 +154,10 @@ static void encode_one(struct merging *m, const struct merged_relocation *reloca
                                           : m->symbols[relocation->symbol].name));
 }
 
-static void make_room(struct merging *m, enum section_class class)
-{
-    for (uint32_t i = m->out->classes.first[class]; i < m->out->classes.first[class + 1]; i++) {
-        struct merged_section *section = &m->out->sections[m->out->classes.items[i]];
-
-        section->own = arena_alloc(&m->image->arena, section->size, 1);
-        section->data = section->own;
-    }
-}
-
 void relocations_write(struct merging *m)
 {
     uint64_t *written = arena_zalloc(&m->arena, m->out->section_count, sizeof *written);
 
-    make_room(m, CLASS_RELOCATIONS);
-    make_room(m, CLASS_TWIN_RELOCATIONS);
     for (size_t i = m->out->relocations.count; i-- > 0;) {
         const struct merged_relocation *relocation = &m->out->relocations.items[i];
 

@@ -157,14 +157,14 @@ TEST(segments_from_sm_100_on_part_code_and_constants)
 
     make_sections(&image, 0x6402);
     ck_assert_uint_eq(image.segment_count, 5);
-    ck_assert_uint_eq(image.segments[0].type, PT_PHDR);
+    ck_assert_uint_eq(image.segments[0].p_type, PT_PHDR);
     for (size_t i = 0; i < 5; i++)
-        ck_assert_uint_eq(image.segments[i].flags, flags[i]);
-    ck_assert_uint_eq(image.segments[2].file_size, 256);
+        ck_assert_uint_eq(image.segments[i].p_flags, flags[i]);
+    ck_assert_uint_eq(image.segments[2].p_filesz, 256);
     /* The data, padding to the section without contents, and in memory that one too. */
-    ck_assert_uint_eq(image.segments[3].file_size, 16);
-    ck_assert_uint_eq(image.segments[3].memory_size, 116);
-    ck_assert_uint_eq(image.segments[4].file_size, 40);
+    ck_assert_uint_eq(image.segments[3].p_filesz, 16);
+    ck_assert_uint_eq(image.segments[3].p_memsz, 116);
+    ck_assert_uint_eq(image.segments[4].p_filesz, 40);
 }
 
 TEST(segments_up_to_sm_90_are_read_only_and_writable)
@@ -173,10 +173,10 @@ TEST(segments_up_to_sm_90_are_read_only_and_writable)
 
     make_sections(&image, 0x5a04);
     ck_assert_uint_eq(image.segment_count, 4);
-    ck_assert_uint_eq(image.segments[1].flags, PF_R | PF_X);
-    ck_assert_uint_eq(image.segments[1].offset, image.sections[2].offset);
-    ck_assert_uint_eq(image.segments[2].flags, PF_R | PF_W);
-    ck_assert_uint_eq(image.segments[3].offset, image.program_header_offset);
+    ck_assert_uint_eq(image.segments[1].p_flags, PF_R | PF_X);
+    ck_assert_uint_eq(image.segments[1].p_offset, image.sections[2].offset);
+    ck_assert_uint_eq(image.segments[2].p_flags, PF_R | PF_W);
+    ck_assert_uint_eq(image.segments[3].p_offset, image.program_header_offset);
     ck_assert_uint_eq(image.file_size, image.program_header_offset + 4 * sizeof(Elf64_Phdr));
 }
 
