@@ -16,7 +16,7 @@
 #define COMPARISON(name, type, order)                                                              \
     static int name(const void *left, const void *right)                                           \
     {                                                                                              \
-        const type *a = left, *b = right;                                                          \
+        const __typeof__(type) *a = left, *b = right;                                              \
                                                                                                    \
         return order;                                                                              \
     }

@@ -167,13 +167,6 @@ bool exact_is_nameless(const struct cubin_symbol *symbol)
     return symbol->name.size == 0 && symbol->type != STT_SECTION;
 }
 
-static void order_classes(struct exact *join)
-{
-    join->order_count = classes_whole(toolkits_find(join->form->toolkits.first), join->order);
-    for (size_t i = 0; i < join->order_count; i++)
-        join->place[join->order[i]] = (uint8_t)i;
-}
-
 size_t exact_name_padding(bool has_mercury)
 {
     return has_mercury ? 36 : 14;
@@ -227,7 +220,7 @@ static bool find_form(struct exact *join)
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (fits_form(join, &forms[i])) {
             join->form = &forms[i];
-            order_classes(join);
+            exact_order_classes(join);
             return true;
         }
     return exact_unsupported(join, NULL, 0, "is written in a form that is not known");

@@ -12,7 +12,7 @@
 #include "cubin/image.h"
 #include "cubin/mercury.h"
 #include "facts/toolkits.h"
-#include "join/classes.h"
+#include "join/common.h"
 #include "join/join.h"
 
 /* Owner of a section, symbol or record: a kernel's place in the order of compilation (0 = the last
@@ -97,7 +97,7 @@ struct exact {
     struct exact_input *inputs;
     size_t count;
     const struct exact_form *form;
-    uint8_t order[CLASS_COUNT + 1]; /* of classes in the file; see classes_whole() */
+    uint8_t order[CLASS_COUNT + 1]; /* of classes in the file */
     uint8_t place[CLASS_COUNT + 1]; /* by class: its place in `order` */
     size_t order_count;
     struct table kernels; /* name -> place in the order of compilation; closing kernels come last */
@@ -202,8 +202,9 @@ bool exact_join_strings(struct exact *join);
 /* The offset of a name in .strtab; 0 = none. */
 uint32_t exact_string(const struct exact *join, struct text name);
 
-/* exact_sections.c: classes the sections of a chunk; orders and numbers those of the result, makes
- * their headers, and places them as the assembler does. */
+/* exact_sections.c: sets the order of classes; classes the sections of a chunk; orders and numbers
+ * those of the result, makes their headers, and places them as the assembler does. */
+void exact_order_classes(struct exact *join);
 bool exact_classify(struct exact *join, struct exact_input *input);
 bool exact_join_sections(struct exact *join);
 bool exact_finish_headers(struct exact *join);

@@ -4,6 +4,32 @@
 #include "cubin/format.h"
 #include "join/exact_plan.h"
 
+/* The order of plain classes: CLASS_NONE, of names that are made before those of sections,
+ * CLASS_TABLE, and those of sections. Bank 0 from sm_90 on is FUNCTION_CONSTANT, and SHARED all
+ * that has no bytes; otherwise a function's own sections are of the program's class, but for plain
+ * records. */
+static const uint8_t plain_classes[] = {
+    CLASS_NONE,      CLASS_TABLE,       CLASS_DEBUG,         CLASS_NOTE,
+    CLASS_INFO,      CLASS_COMPAT,      CLASS_FUNCTION_INFO, CLASS_CALLGRAPH,
+    CLASS_PROTOTYPE, CLASS_REL_ACTION,  CLASS_RELOCATIONS,   CLASS_CONSTANT,
+    CLASS_TEXT,      CLASS_GLOBAL_INIT, CLASS_SHARED,        CLASS_FUNCTION_CONSTANT,
+};
+
+/* Mercury's follow as the form's toolkits write them. */
+void exact_order_classes(struct exact *join)
+{
+    size_t count;
+    const enum section_class *twins =
+        sections_twin_order(toolkits_find(join->form->toolkits.first), &count);
+
+    for (size_t i = 0; i < sizeof plain_classes; i++)
+        join->order[join->order_count++] = plain_classes[i];
+    for (size_t i = 0; i < count; i++)
+        join->order[join->order_count++] = (uint8_t)twins[i];
+    for (size_t i = 0; i < join->order_count; i++)
+        join->place[join->order[i]] = (uint8_t)i;
+}
+
 /* The class of a section whose type does not tell: by its flags. */
 static enum section_class loaded_class(const struct exact *join,
                                        const struct cubin_section *section)
@@ -41,7 +67,7 @@ static bool is_known_debug(const struct exact *join, const struct cubin_section 
 static enum section_class exact_class_of(const struct exact *join,
                                          const struct cubin_section *section, uint32_t owner)
 {
-    enum section_class class = classes_of(section);
+    enum section_class class = common_class_of(section);
 
     if ((section->flags & SHF_ALLOC) && (class == CLASS_TWIN_OTHER || !cubin_is_mercury(section)))
         return loaded_class(join, section);

@@ -6,7 +6,7 @@
  * a symbol belongs to    the entity of its name; copies of   the kernel of its section, or all
  *                        a local function are folded
  * kept                   each entity's best definition       all; the program's must be the same
- * order of sections      classes_relocatable()               classes_whole()
+ * order of sections      steps of join_sections.c            exact_order_classes()
  * order in a class       functions in program order          the chunks' own orders, merged
  *                        (join_order.c), data by names       (exact_merge.c)
  * contents               with the result's symbols; data     with the program's indices; what
@@ -88,8 +88,7 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
         for (size_t k = 0; k < cubins[i]->section_count; k++)
             *section++ = (struct join_section){.source = &cubins[i]->sections[k],
                                                .input = &join.inputs[i],
-                                               .cubin = i,
-                                               .class = classes_of(&cubins[i]->sections[k]),
+                                               .class = common_class_of(&cubins[i]->sections[k]),
                                                .function = JOIN_NONE};
     }
     for (size_t i = 0; i < symbol_count; i++)

@@ -4,7 +4,6 @@
  * Relocations of a function's own sections keep their order; those of united sections are sorted
  * like the assembler's, by descending offset. */
 #include "cubin/compat.h"
-#include "join/contents.h"
 #include "join/join_plan.h"
 
 #include "base/context.h"
@@ -12,20 +11,19 @@
 #include "cubin/image.h"
 
 /* The relocation's addend in the joined cubin. */
-static int64_t moved_addend(const struct join *join, const struct join_section *list,
-                            uint32_t symbol, int64_t addend)
+static int64_t moved_addend(const struct join_section *list, uint32_t symbol, int64_t addend)
 {
     const struct join_section *seen = join_seen_section(list, symbol);
 
     if (list->input->cubin->symbols[symbol].type != STT_SECTION || !seen || !seen->united ||
         seen->united->is_shared)
         return addend;
-    return (int64_t)join_blocks_translate(join, seen, (uint64_t)addend);
+    return (int64_t)join_blocks_translate(seen, (uint64_t)addend);
 }
 
 /* The addend of a relocation against a section symbol. Measured: ptxas makes the n-th FDE refer to
  * a CIE at byte 112 * n, wherever its CIE is; here each FDE refers to the CIE before it. */
-static int64_t section_addend(const struct join *join, const struct join_section *list,
+static int64_t section_addend(const struct join_section *list,
                               const struct cubin_relocation *relocation,
                               const struct join_block *block)
 {
@@ -34,7 +32,7 @@ static int64_t section_addend(const struct join *join, const struct join_section
     if (united->is_frames && !united->is_whole &&
         join_seen_section(list, relocation->symbol) == list->target)
         return (int64_t)block->placed;
-    return moved_addend(join, list, relocation->symbol, join_addend(list, relocation));
+    return moved_addend(list, relocation->symbol, join_addend(list, relocation));
 }
 
 /* Notes one relocation of a united section. If it is against a section symbol, its addend is taken
@@ -51,7 +49,7 @@ static void gather_relocation(struct join *join, const struct join_section *list
         return;
     moved.moved.offset = block->placed + (relocation->offset - block->offset);
     if (list->input->cubin->symbols[relocation->symbol].type == STT_SECTION) {
-        moved.moved.addend = section_addend(join, list, relocation, block);
+        moved.moved.addend = section_addend(list, relocation, block);
         if (moved.is_in_place && united->data)
             memset(united->data + moved.moved.offset, 0,
                    relocation_types_find(relocation->type)->bytes);
@@ -62,16 +60,10 @@ static void gather_relocation(struct join *join, const struct join_section *list
     united->in_place_count += moved.is_in_place;
 }
 
-static int compare_relocations(const void *a, const void *b)
-{
-    const struct join_relocation *x = a, *y = b;
-
-    if (x->is_in_place != y->is_in_place)
-        return x->is_in_place ? -1 : 1;
-    return COMPARE(y->moved.offset, x->moved.offset) ?:
-           COMPARE(x->moved.type, y->moved.type) ?:
-           COMPARE(x->moved.symbol, y->moved.symbol);
-}
+COMPARISON(compare_relocations, struct join_relocation,
+           COMPARE(b->is_in_place, a->is_in_place) ?: COMPARE(b->moved.offset, a->moved.offset)
+               ?: COMPARE(a->moved.type, b->moved.type)
+               ?: COMPARE(a->moved.symbol, b->moved.symbol));
 
 void join_gather_relocations(struct join *join)
 {
@@ -118,7 +110,7 @@ static void fill_function_relocations(struct join *join, struct cubin_section *s
         struct cubin_relocation r = list->relocations[i];
 
         if (r.symbol != 0) {
-            r.addend = moved_addend(join, list, r.symbol, r.addend);
+            r.addend = moved_addend(list, r.symbol, r.addend);
             r.symbol = list->input->joined[r.symbol];
             if (r.symbol == 0)
                 continue;
@@ -179,7 +171,7 @@ static void add_records(struct buffer *to, const struct join_input *input, struc
     struct info_record record;
 
     while (info_next(&data, &record))
-        contents_put_record(to, &record, input->cubin, input->joined, input->is_bound);
+        common_put_record(to, &record, input->cubin, input->joined, input->is_bound);
 }
 
 static void fill_own_infos(struct join *join)
@@ -271,11 +263,11 @@ static void fill_joined_info(struct join *join)
     bool has_kernel = false;
 
     for (size_t f = join->function_count; f-- > 0;) {
-        const struct join_section *text = join->functions[f].text;
+        const struct join_section *text = join->functions[f];
         const struct join_input *input = text->input;
 
         for (uint32_t i = text->first_object; i; i = input->next_object[i]) {
-            if (!join_is_first(join, text->cubin, i))
+            if (!join_is_first(input, i))
                 continue;
             has_kernel = has_kernel || (input->cubin->symbols[i].other & STO_CUDA_ENTRY);
             for (uint32_t r = input->first_record[i]; r != JOIN_NONE; r = input->records[r].next)
@@ -302,18 +294,16 @@ static void fill_joined_compat(struct join *join)
     take_scratch(join, join->made[CLASS_COMPAT]);
 }
 
-static void add_pairs(struct buffer *to, const struct join *join, const struct join_pairs *pairs,
+static void add_pairs(struct buffer *to, const struct join_pairs *pairs,
                       struct image_strings *strings)
 {
     for (size_t i = 0; i < pairs->count; i++) {
         const struct join_pair *pair = &pairs->list[i];
 
-        if (join->entities[pair->first].index == 0 ||
-            (pair->second != JOIN_NONE && join->entities[pair->second].index == 0))
+        if (pair->first->index == 0 || (pair->second && pair->second->index == 0))
             continue; /* for a symbol that was dropped */
-        buffer_u32(to, join->entities[pair->first].index);
-        buffer_u32(to, pair->second != JOIN_NONE ? join->entities[pair->second].index
-                                                 : image_string(strings, pair->prototype));
+        buffer_u32(to, pair->first->index);
+        buffer_u32(to, pair->second ? pair->second->index : image_string(strings, pair->prototype));
     }
 }
 
@@ -324,7 +314,7 @@ static void fill_joined_callgraph(struct join *join, struct image_strings *strin
     for (int32_t part = CALLGRAPH_DIRECT; part >= CALLGRAPH_CANDIDATE; part--) {
         buffer_u32(buffer, 0);
         buffer_u32(buffer, (uint32_t)part);
-        add_pairs(buffer, join, &join->graph[JOIN_PART(part)], strings);
+        add_pairs(buffer, &join->graph[JOIN_PART(part)], strings);
     }
     take_scratch(join, join->made[CLASS_CALLGRAPH]);
 }
@@ -343,8 +333,8 @@ static void fill_strings(struct join *join, const struct image_strings *strings)
 static void name_functions(struct join *join)
 {
     for (size_t f = 0; f < join->function_count; f++) {
-        const struct join_section *text = join->functions[f].text;
-        uint32_t index = join->entities[join->functions[f].entity].index;
+        const struct join_section *text = join->functions[f];
+        uint32_t index = text->entity->index;
         uint32_t *info = &join->out->sections[text->joined].info;
 
         *info = (*info & 0xff000000u) | index;
@@ -377,7 +367,7 @@ void join_fill_sections(struct join *join)
     if (join->made[CLASS_CALLGRAPH])
         fill_joined_callgraph(join, &strings);
     if (join->made[CLASS_PROTOTYPE]) {
-        add_pairs(&join->scratch, join, &join->graph[JOIN_PROTOTYPES], &strings);
+        add_pairs(&join->scratch, &join->graph[JOIN_PROTOTYPES], &strings);
         take_scratch(join, join->made[CLASS_PROTOTYPE]);
     }
     join_fill_mercury(join, &strings);

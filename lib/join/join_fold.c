@@ -12,8 +12,7 @@
 #include "cubin/describe.h"
 
 struct group {
-    struct text name;
-    uint32_t first;           /* entity */
+    struct join_entity *first;
     struct bytes description; /* of the first; empty until a second one is seen */
     uint32_t users;           /* its first edge, or JOIN_NONE */
     bool differs;
@@ -75,29 +74,16 @@ static bool describe_object(const struct copy *copy, const struct join_section *
     return true;
 }
 
-/* The entity of a function, or for an alias that of its function: code uses the function's name if
- * the alias is defined in its chunk, and the alias's name elsewhere. */
-static uint32_t entity_behind(const struct join *join, uint32_t cubin, uint32_t symbol)
+/* Code uses the function's name if the alias is defined in its chunk, and the alias's name
+ * elsewhere. */
+struct join_entity *join_function_of(struct join_entity *entity)
 {
-    uint32_t entity = join->inputs[cubin].entities[symbol];
-    const struct join_section *section;
     uint32_t function;
 
-    if (entity == JOIN_NONE)
-        return JOIN_NONE;
-    section = join_definition_section(join, entity);
-    if (join_definition(join, entity)->type != STT_FUNC || !section)
+    if (!entity || entity->source->type != STT_FUNC || !entity->section)
         return entity;
-    function = cubin_section_function(section->input->cubin,
-                                      (uint32_t)(section - section->input->sections));
-    return function ? section->input->entities[function] : entity;
-}
-
-static void add_user(struct fold *fold, struct group *used, uint32_t user)
-{
-    ARENA_PUSH(&fold->join->arena, fold->edges, fold->edge_count, fold->edge_capacity) =
-        (struct edge){user, used->users};
-    used->users = (uint32_t)(fold->edge_count - 1);
+    function = cubin_section_function(entity->input->cubin, entity->source->section);
+    return function ? entity->input->entities[function] : entity;
 }
 
 /* Describes what a symbol of the chunk stands for. */
@@ -105,25 +91,30 @@ static void describe_symbol(void *argument, uint32_t index)
 {
     const struct copy *copy = argument;
     struct fold *fold = copy->fold;
-    const struct cubin_symbol *symbol = &copy->text->input->cubin->symbols[index];
-    const struct join_section *section = join_section_of(copy->text->input, index);
-    uint32_t entity = entity_behind(fold->join, copy->text->cubin, index);
-    const struct join_entity *e = entity == JOIN_NONE ? NULL : &fold->join->entities[entity];
+    const struct join_input *input = copy->text->input;
+    const struct cubin_symbol *symbol = &input->cubin->symbols[index];
+    const struct join_section *section = join_section_of(input, index);
+    const struct join_entity *e = join_function_of(input->entities[index]);
 
     if (e && e->group != JOIN_NONE) {
-        if (e->group != copy->group)
-            add_user(fold, &fold->groups[e->group], copy->group);
+        struct group *used = &fold->groups[e->group];
+
+        if (e->group != copy->group) {
+            ARENA_PUSH(&fold->join->arena, fold->edges, fold->edge_count, fold->edge_capacity) =
+                (struct edge){copy->group, used->users};
+            used->users = (uint32_t)(fold->edge_count - 1);
+        }
         buffer_u32(copy->to, SYMBOL_OF_GROUP);
         buffer_u32(copy->to, e->group);
     } else if (e && e->is_by_name) {
         buffer_u32(copy->to, SYMBOL_OF_PROGRAM);
-        buffer_u32(copy->to, entity);
+        buffer_u32(copy->to, (uint32_t)(e - fold->join->entities));
     } else if (!e && section && section->text == copy->text) {
         buffer_u32(copy->to, SYMBOL_OF_FUNCTION);
         describe_bytes(copy->to, text_bytes(symbol->name));
     } else if (!e || !section || !describe_object(copy, section, symbol)) {
         buffer_u32(copy->to, SYMBOL_UNLIKE_ANY);
-        buffer_u32(copy->to, copy->text->cubin);
+        buffer_u32(copy->to, (uint32_t)(input - fold->join->inputs));
         buffer_u32(copy->to, index);
     }
 }
@@ -138,19 +129,20 @@ static bool is_bound_extern(void *argument, uint32_t symbol)
 
 /* Describes all that must be equal in a function's copies, including its records in the module's
  * .nv.info (registers, stack). */
-static void describe_copy(struct fold *fold, uint32_t entity, struct buffer *to)
+static void describe_copy(struct fold *fold, const struct join_entity *entity)
 {
-    const struct join_entity *e = &fold->join->entities[entity];
-    const struct cubin_symbol *symbol = join_definition(fold->join, entity);
-    const struct join_input *input = &fold->join->inputs[e->cubin];
-    struct copy copy = {fold, join_definition_section(fold->join, entity), e->group, to};
+    const struct join_input *input = entity->input;
+    struct buffer *to = &fold->join->scratch;
+    struct copy copy = {fold, entity->section, entity->group, to};
     struct description description = {to, input->cubin, describe_symbol, is_bound_extern, &copy};
     struct info_record record;
 
-    buffer_u64(to, symbol->value);
-    buffer_u64(to, symbol->size);
-    buffer_u32(to, symbol->other);
-    for (uint32_t i = input->first_record[e->symbol]; i != JOIN_NONE; i = input->records[i].next) {
+    to->size = 0;
+    buffer_u64(to, entity->source->value);
+    buffer_u64(to, entity->source->size);
+    buffer_u32(to, entity->source->other);
+    for (uint32_t i = input->first_record[entity->symbol]; i != JOIN_NONE;
+         i = input->records[i].next) {
         struct bytes raw = input->records[i].raw;
 
         while (info_next(&raw, &record))
@@ -167,17 +159,16 @@ static void find_copies(struct fold *fold, struct table *names)
 {
     struct join *join = fold->join;
 
-    for (uint32_t i = 0; i < join->entity_count; i++) {
+    for (size_t i = 0; i < join->entity_count; i++) {
         struct join_entity *entity = &join->entities[i];
-        const struct join_section *section = join_definition_section(join, i);
 
-        if (!entity->is_local || join_definition(join, i)->type != STT_FUNC || !section ||
-            !cubin_is_text(section->source))
+        if (!entity->is_local || entity->source->type != STT_FUNC || !entity->section ||
+            !cubin_is_text(entity->section->source))
             continue;
         entity->group = table_add(names, entity->name, (uint32_t)fold->group_count);
         if (entity->group == fold->group_count)
             ARENA_PUSH(&join->arena, fold->groups, fold->group_count, fold->group_capacity) =
-                (struct group){.name = entity->name, .first = i, .users = JOIN_NONE};
+                (struct group){.first = entity, .users = JOIN_NONE};
     }
 }
 
@@ -186,26 +177,22 @@ static void compare_copies(struct fold *fold)
     struct join *join = fold->join;
     struct buffer *scratch = &join->scratch;
 
-    for (uint32_t i = 0; i < join->entity_count; i++) {
+    for (size_t i = 0; i < join->entity_count; i++) {
         const struct join_entity *entity = &join->entities[i];
-        struct group *group;
+        struct group *group = entity->group == JOIN_NONE ? NULL : &fold->groups[entity->group];
 
-        if (entity->group == JOIN_NONE)
-            continue;
-        group = &fold->groups[entity->group];
-        if (group->first == i || group->differs)
+        if (!group || group->first == entity || group->differs)
             continue;
         if (group->description.size == 0) {
-            describe_copy(fold, group->first, scratch);
+            describe_copy(fold, group->first);
             group->description = (struct bytes){
                 arena_copy(&join->arena, scratch->data, scratch->size, 1), scratch->size};
-            scratch->size = 0;
         }
-        describe_copy(fold, i, scratch);
-        group->differs = join->entities[group->first].cubin == entity->cubin ||
+        describe_copy(fold, entity);
+        group->differs = group->first->input == entity->input ||
                          !bytes_equal(group->description, buffer_bytes(scratch));
-        scratch->size = 0;
     }
+    scratch->size = 0;
 }
 
 /* Propagates `differs` from each group to the groups that refer to it. */
@@ -240,10 +227,11 @@ void join_fold(struct join *join)
     find_copies(&fold, &names);
     compare_copies(&fold);
     spread_differences(&fold);
-    for (uint32_t i = 0; i < join->entity_count; i++) {
-        uint32_t group = join->entities[i].group;
+    for (struct join_input *input = join->inputs; input < join->inputs + join->count; input++)
+        for (size_t i = 1; i < input->cubin->symbol_count; i++) {
+            struct join_entity **entity = &input->entities[i];
 
-        if (group != JOIN_NONE && !fold.groups[group].differs && fold.groups[group].first != i)
-            join->entities[i].folded = fold.groups[group].first;
-    }
+            if (*entity && (*entity)->group != JOIN_NONE && !fold.groups[(*entity)->group].differs)
+                *entity = fold.groups[(*entity)->group].first;
+        }
 }

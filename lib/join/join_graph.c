@@ -3,24 +3,12 @@
  * The chunk that keeps a function knows its calls and whose address its code takes. */
 #include "join/join_plan.h"
 
-#include <stdlib.h>
-
 #include "base/search.h"
 
-/* Position of the function that a chunk's symbol defines and that is kept; else JOIN_NONE. */
-static uint32_t own_position(const struct join *join, uint32_t cubin, uint32_t symbol)
+/* Position of the function that is defined in the section, if it is kept; else JOIN_NONE. */
+static uint32_t position_in(const struct join_section *section)
 {
-    const struct join_section *section = join_section_of(&join->inputs[cubin], symbol);
-
     return section ? section->function : JOIN_NONE;
-}
-
-/* Position of the function that an entity is. */
-static uint32_t position_of(const struct join *join, uint32_t entity)
-{
-    const struct join_entity *e = &join->entities[entity];
-
-    return e->state == JOIN_UNDEFINED ? JOIN_NONE : own_position(join, e->cubin, e->symbol);
 }
 
 static void add_pair(struct join *join, struct join_pairs *pairs, const struct join_pair *pair)
@@ -30,39 +18,34 @@ static void add_pair(struct join *join, struct join_pairs *pairs, const struct j
 }
 
 /* Takes one entry of a chunk's call graph, or a function with its prototype, as of part 0. */
-static void gather_entry(struct join *join, uint32_t cubin, const struct callgraph_entry *entry)
+static void gather_entry(struct join *join, const struct join_input *input,
+                         const struct callgraph_entry *entry)
 {
     bool is_call = entry->part == CALLGRAPH_DIRECT || entry->part == CALLGRAPH_CANDIDATE;
     bool is_of_all = entry->part == CALLGRAPH_ADDRESS || entry->part == 0;
-    struct join_pair pair = {.first = join_entity_of(join, cubin, entry->first),
-                             .second = JOIN_NONE};
+    struct join_pair pair = {.first = input->entities[entry->first],
+                             .second = is_call ? input->entities[entry->second] : NULL};
 
-    if (pair.first == JOIN_NONE)
+    if (!pair.first || (is_call && !pair.second))
         return;
-    if (is_call)
-        pair.second = join_entity_of(join, cubin, entry->second);
-    else
-        pair.prototype = cubin_string(join->inputs[cubin].cubin, entry->second);
-    if (is_call && pair.second == JOIN_NONE)
-        return;
+    if (!is_call)
+        pair.prototype = cubin_string(input->cubin, entry->second);
     pair.position =
-        is_of_all ? position_of(join, pair.first) : own_position(join, cubin, entry->first);
+        position_in(is_of_all ? pair.first->section : join_section_of(input, entry->first));
     if (is_of_all || pair.position != JOIN_NONE)
         add_pair(join, &join->graph[JOIN_PART(entry->part)], &pair);
 }
 
-static void gather_callgraph(struct join *join, uint32_t cubin, struct bytes data)
+static void gather_section(struct join *join, const struct join_section *section)
 {
+    struct bytes data = section->source->data;
     struct callgraph_entry entry = {0};
 
-    while (callgraph_next(&data, &entry))
-        gather_entry(join, cubin, &entry);
-}
-
-static void gather_prototypes(struct join *join, uint32_t cubin, struct bytes data)
-{
-    for (size_t i = 0; i < data.size / 8; i++)
-        gather_entry(join, cubin,
+    if (section->source->type == SHT_CUDA_CALLGRAPH)
+        while (callgraph_next(&data, &entry))
+            gather_entry(join, section->input, &entry);
+    for (size_t i = 0; section->source->type == SHT_CUDA_PROTOTYPE && i < data.size / 8; i++)
+        gather_entry(join, section->input,
                      &(struct callgraph_entry){.first = info_word(data, i * 2),
                                                .second = info_word(data, i * 2 + 1)});
 }
@@ -71,45 +54,31 @@ COMPARISON(compare_callers, struct join_pair,
            COMPARE(a->position, b->position) ?: COMPARE(a->sequence, b->sequence));
 
 /* Program order: by function, then its aliases by name; undefined functions last, by name. */
-static int compare_entities(const struct join *join, uint32_t a, uint32_t b)
+static int compare_entities(const struct join_entity *a, const struct join_entity *b)
 {
-    uint32_t x = position_of(join, a);
-    uint32_t y = position_of(join, b);
-
-    if (x != y)
-        return x < y ? -1 : 1;
-    return a == b ? 0 : text_compare(join->entities[a].name, join->entities[b].name);
+    return a == b ? 0
+                  : COMPARE(position_in(a->section), position_in(b->section))
+                        ?: text_compare(a->name, b->name);
 }
 
-static int compare_pairs(const void *a, const void *b, void *argument)
-{
-    const struct join_pair *x = a, *y = b;
-    int order;
-
-    if (x->position != y->position)
-        return x->position < y->position ? -1 : 1;
-    order = compare_entities(argument, x->first, y->first);
-    if (order == 0 && x->second != JOIN_NONE && y->second != JOIN_NONE)
-        order = compare_entities(argument, x->second, y->second);
-    return order ? order : text_compare(x->prototype, y->prototype);
-}
+COMPARISON(compare_pairs, struct join_pair,
+           COMPARE(a->position, b->position) ?: compare_entities(a->first, b->first)
+               ?: (a->second && b->second ? compare_entities(a->second, b->second) : 0)
+               ?: text_compare(a->prototype, b->prototype));
 
 /* Sorts pairs independently of the chunks and removes duplicates. */
-static void sort_pairs(struct join *join, struct join_pairs *pairs)
+static void sort_pairs(struct join_pairs *pairs)
 {
-    const struct join_pair *last = NULL;
     size_t count = 0;
 
-    if (pairs->count)
-        qsort_r(pairs->list, pairs->count, sizeof *pairs->list, compare_pairs, join);
+    SORT(pairs->list, pairs->count, compare_pairs);
     for (size_t i = 0; i < pairs->count; i++) {
         const struct join_pair *pair = &pairs->list[i];
+        const struct join_pair *last = count ? &pairs->list[count - 1] : NULL;
 
-        if (last && pair->first == last->first && pair->second == last->second &&
-            text_equal(pair->prototype, last->prototype))
-            continue;
-        pairs->list[count] = *pair;
-        last = &pairs->list[count++];
+        if (!last || pair->first != last->first || pair->second != last->second ||
+            !text_equal(pair->prototype, last->prototype))
+            pairs->list[count++] = *pair;
     }
     pairs->count = count;
 }
@@ -120,43 +89,29 @@ static void drop_prototypes(struct join *join)
 {
     const struct join_pairs *addresses = &join->graph[JOIN_PART(CALLGRAPH_ADDRESS)];
     struct join_pairs *pairs = &join->graph[JOIN_PROTOTYPES];
-    uint8_t *has_address = arena_zalloc(&join->arena, join->entity_count + 1, 1);
     size_t count = 0;
 
     for (size_t i = 0; i < addresses->count; i++)
-        has_address[addresses->list[i].first] = 1;
+        addresses->list[i].first->has_prototype = true;
     for (size_t i = 0; i < pairs->count; i++)
-        if (!has_address[pairs->list[i].first] &&
+        if (!pairs->list[i].first->has_prototype &&
             join_own_binding(join, pairs->list[i].first) != STB_LOCAL)
             pairs->list[count++] = pairs->list[i];
     pairs->count = count;
 }
 
-/* The function that an alias stands for; any other entity itself. A chunk that only declares the
- * alias does not know its function, so its calls are completed here. */
-static uint32_t find_aliased(const struct join *join, uint32_t entity)
-{
-    const struct join_entity *e = &join->entities[entity];
-    const struct cubin *cubin = join->inputs[e->cubin].cubin;
-    uint32_t function;
-
-    if (position_of(join, entity) == JOIN_NONE)
-        return entity;
-    function = cubin_section_function(cubin, cubin->symbols[e->symbol].section);
-    return function ? join_entity_of(join, e->cubin, function) : entity;
-}
-
-/* Adds for each call of an alias a call of its function, and likewise for address-taking. */
+/* Adds for each call of an alias a call of its function, which a chunk that only declares the alias
+ * does not know, and likewise for address-taking. */
 static void complete_aliases(struct join *join, struct join_pairs *pairs)
 {
     size_t count = pairs->count;
 
     for (size_t i = 0; i < count; i++) {
         struct join_pair pair = pairs->list[i];
-        uint32_t *named = pair.second == JOIN_NONE ? &pair.first : &pair.second;
-        uint32_t function = find_aliased(join, *named);
+        struct join_entity **named = pair.second ? &pair.second : &pair.first;
+        struct join_entity *function = join_function_of(*named);
 
-        if (function == JOIN_NONE || function == pair.second || function == pair.first)
+        if (!function || function == pair.second || function == pair.first)
             continue;
         *named = function;
         add_pair(join, pairs, &pair);
@@ -167,20 +122,14 @@ void join_gather_graph(struct join *join)
 {
     struct join_pairs *graph = join->graph;
 
-    for (size_t i = 0; i < join->section_count; i++) {
-        const struct join_section *section = &join->sections[i];
-
-        if (section->source->type == SHT_CUDA_CALLGRAPH)
-            gather_callgraph(join, section->cubin, section->source->data);
-        else if (section->source->type == SHT_CUDA_PROTOTYPE)
-            gather_prototypes(join, section->cubin, section->source->data);
-    }
+    for (size_t i = 0; i < join->section_count; i++)
+        gather_section(join, &join->sections[i]);
     complete_aliases(join, &graph[JOIN_PART(CALLGRAPH_ADDRESS)]);
     complete_aliases(join, &graph[JOIN_PART(CALLGRAPH_DIRECT)]);
     for (size_t i = 0; i < JOIN_PARTS; i++)
         if (i == JOIN_PART(CALLGRAPH_INDIRECT))
             SORT(graph[i].list, graph[i].count, compare_callers);
         else
-            sort_pairs(join, &graph[i]);
+            sort_pairs(&graph[i]);
     drop_prototypes(join);
 }

@@ -167,11 +167,11 @@ static void set_mercury_sizes(const struct join *join, Elf64_Sym *rows)
 {
     for (size_t i = 0; i < join->entity_count; i++) {
         const struct join_entity *entity = &join->entities[i];
-        const struct join_input *input = &join->inputs[entity->cubin];
 
-        if (entity->index && ELF64_ST_TYPE(rows[entity->index].st_info) == STT_FUNC)
+        if (entity->index && entity->source->type == STT_FUNC)
             rows[entity->index].st_size =
-                cubin_twin_symbol(input->cubin, &input->mercury, entity->symbol).st_size;
+                cubin_twin_symbol(entity->input->cubin, &entity->input->mercury, entity->symbol)
+                    .st_size;
     }
 }
 

@@ -6,128 +6,100 @@
 
 #include "base/search.h"
 
-/* A kept code section to be ordered. */
-struct candidate {
-    uint32_t rank;  /* chunk symbol, or JOIN_NONE */
-    bool is_helper; /* local and not listed: placed by its first user */
-    struct join_function function;
-};
-
 /* A reference to a helper. */
 struct call {
     uint64_t offset;
-    struct join_function helper;
+    struct join_entity *helper;
 };
 
-struct order {
-    struct join *join;
-    struct candidate *candidates;
-    size_t count;
-    struct call *calls; /* of one function */
-    size_t call_count;
-    size_t call_capacity;
+/* The calls of one function. */
+struct calls {
+    struct call *list;
+    size_t count, capacity;
 };
+
+/* Whether its first user places it: local, and not listed. */
+static bool is_helper(const struct join_entity *entity)
+{
+    return entity->is_local && entity->listed == JOIN_NONE;
+}
 
 /* Sets the entity of each code section of a chunk whose definition is kept: its function's, else an
- * alias's. Other sections' entities are left unchanged. */
-static void name_texts(const struct join *join, uint32_t cubin, uint32_t *entities)
+ * alias's. */
+static void name_texts(const struct join_input *input)
 {
-    const struct join_input *input = &join->inputs[cubin];
-
     for (uint32_t i = 1; i < input->cubin->symbol_count; i++) {
-        const struct join_section *text = join_section_of(input, i);
-        uint32_t entity = input->entities[i];
+        struct join_section *text = join_section_of(input, i);
 
-        if (input->cubin->symbols[i].type != STT_FUNC || entity == JOIN_NONE || !text ||
-            !cubin_is_text(text->source))
-            continue;
-        if (join->entities[entity].folded == JOIN_NONE && join_is_first(join, cubin, i) &&
-            (entities[text - join->sections] == JOIN_NONE || (text->source->info & 0xffffffu) == i))
-            entities[text - join->sections] = entity;
+        if (input->cubin->symbols[i].type == STT_FUNC && text && cubin_is_text(text->source) &&
+            join_is_first(input, i) && (!text->entity || (text->source->info & 0xffffffu) == i))
+            text->entity = input->entities[i];
     }
 }
 
-static void find_candidates(struct order *order)
-{
-    struct join *join = order->join;
-    uint32_t *entities = arena_alloc(&join->arena, join->section_count, sizeof *entities);
+COMPARISON(compare_texts, struct join_section *,
+           COMPARE((*a)->entity->listed, (*b)->entity->listed) ?: COMPARE(*a, *b));
 
-    order->candidates = arena_alloc(&join->arena, join->section_count, sizeof *order->candidates);
-    join->functions = arena_alloc(&join->arena, join->section_count, sizeof *join->functions);
+/* The kept code sections, listed ones first, in their order. */
+static struct join_section **find_kept(struct join *join, size_t *count)
+{
+    struct join_section **kept = arena_alloc(&join->arena, join->section_count, sizeof *kept);
+
+    for (size_t i = 0; i < join->count; i++)
+        name_texts(&join->inputs[i]);
+    *count = 0;
     for (size_t i = 0; i < join->section_count; i++)
-        entities[i] = JOIN_NONE;
-    for (uint32_t c = 0; c < join->count; c++)
-        name_texts(join, c, entities);
-    for (size_t i = 0; i < join->section_count; i++) {
-        const struct join_entity *entity;
-
-        if (entities[i] == JOIN_NONE)
-            continue;
-        entity = &join->entities[entities[i]];
-        order->candidates[order->count++] =
-            (struct candidate){entity->listed,
-                               entity->is_local && entity->listed == JOIN_NONE,
-                               {&join->sections[i], entities[i]}};
-    }
-}
-
-static int compare_function_ranks(const void *a, const void *b)
-{
-    const struct candidate *x = a, *y = b;
-
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return x->function.text < y->function.text ? -1 : 1;
+        if (join->sections[i].entity)
+            kept[(*count)++] = &join->sections[i];
+    SORT(kept, *count, compare_texts);
+    return kept;
 }
 
 COMPARISON(compare_calls, struct call,
-           COMPARE(a->offset, b->offset) ?: COMPARE(a->helper.entity, b->helper.entity));
+           COMPARE(a->offset, b->offset) ?: COMPARE(a->helper, b->helper));
 
-static void append_function(struct join *join, const struct join_function *function)
+static void append_function(struct join *join, struct join_section *text,
+                            struct join_entity *entity)
 {
-    if (function->text->function != JOIN_NONE)
+    if (text->function != JOIN_NONE)
         return;
-    function->text->function = (uint32_t)join->function_count;
-    join->functions[join->function_count++] = *function;
+    text->entity = entity;
+    text->function = (uint32_t)join->function_count;
+    join->functions[join->function_count++] = text;
 }
 
 /* Notes the entities that the function at `position` refers to in one relocation section, and
  * gathers its calls of helpers. */
-static void scan_references(struct order *order, uint32_t position, const struct join_section *list)
+static void scan_references(struct join *join, struct calls *calls, uint32_t position,
+                            const struct join_section *list)
 {
-    struct join *join = order->join;
     const struct cubin_section *s = list->source;
 
     for (size_t i = 0; i < s->relocation_count; i++) {
-        uint32_t entity = join_entity_of(join, list->cubin, s->relocations[i].symbol);
-        struct join_entity *e;
+        struct join_entity *entity = list->input->entities[s->relocations[i].symbol];
 
-        if (entity == JOIN_NONE)
+        if (!entity)
             continue;
-        e = &join->entities[entity];
-        if (e->user == JOIN_NONE)
-            e->user = position;
-        if (e->group != JOIN_NONE && e->listed == JOIN_NONE)
-            ARENA_PUSH(&join->arena, order->calls, order->call_count, order->call_capacity) =
-                (struct call){s->relocations[i].offset,
-                              {join_definition_section(join, entity), entity}};
+        if (entity->user == JOIN_NONE)
+            entity->user = position;
+        if (entity->group != JOIN_NONE && entity->listed == JOIN_NONE)
+            ARENA_PUSH(&join->arena, calls->list, calls->count, calls->capacity) =
+                (struct call){s->relocations[i].offset, entity};
     }
 }
 
 /* Appends the helpers that the functions from `position` on bring with them. */
-static void append_helpers(struct order *order, size_t position)
+static void append_helpers(struct join *join, struct calls *calls, size_t position)
 {
-    struct join *join = order->join;
-
     for (; position < join->function_count; position++) {
-        const struct join_section *s = join->functions[position].text;
+        const struct join_section *s = join->functions[position];
 
-        order->call_count = 0;
+        calls->count = 0;
         while ((s = s->next_owned))
-            scan_references(order, (uint32_t)position, s);
-        SORT(order->calls, order->call_count, compare_calls);
-        for (size_t i = 0; i < order->call_count; i++)
-            append_function(join, &order->calls[i].helper);
+            scan_references(join, calls, (uint32_t)position, s);
+        SORT(calls->list, calls->count, compare_calls);
+        for (size_t i = 0; i < calls->count; i++)
+            append_function(join, calls->list[i].helper->section, calls->list[i].helper);
     }
 }
 
@@ -140,32 +112,33 @@ static void note_other_users(struct join *join)
         if (section->text && section->text->function != JOIN_NONE)
             continue;
         for (size_t k = 0; k < section->source->relocation_count; k++) {
-            uint32_t entity =
-                join_entity_of(join, section->cubin, section->source->relocations[k].symbol);
+            struct join_entity *entity =
+                section->input->entities[section->source->relocations[k].symbol];
 
-            if (entity != JOIN_NONE && section->text)
-                join->entities[entity].used_by_copy = true;
-            else if (entity != JOIN_NONE)
-                join->entities[entity].used_by_data = true;
+            if (entity && section->text)
+                entity->used_by_copy = true;
+            else if (entity)
+                entity->used_by_data = true;
         }
     }
 }
 
 void join_order(struct join *join)
 {
-    struct order order = {.join = join};
+    struct calls calls = {0};
+    size_t count;
+    struct join_section **kept = find_kept(join, &count);
 
-    find_candidates(&order);
-    SORT(order.candidates, order.count, compare_function_ranks);
+    join->functions = arena_alloc(&join->arena, join->section_count, sizeof *join->functions);
     /* Helpers are placed by their users first; helpers without references come last. */
     for (int helpers = 0; helpers < 2; helpers++)
-        for (size_t i = 0; i < order.count; i++) {
+        for (size_t i = 0; i < count; i++) {
             size_t position = join->function_count;
 
-            if (order.candidates[i].is_helper != (helpers == 1))
+            if (is_helper(kept[i]->entity) != (helpers == 1))
                 continue;
-            append_function(join, &order.candidates[i].function);
-            append_helpers(&order, position);
+            append_function(join, kept[i], kept[i]->entity);
+            append_helpers(join, &calls, position);
         }
     note_other_users(join);
 }

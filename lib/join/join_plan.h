@@ -1,15 +1,15 @@
 /* join_plan.h: the steps of join_cubins(), and the results of each for later steps.
  *
- * A *symbol* is an index in one chunk's cubin, always named together with that cubin's index, and a
- * *section* is one of a chunk's; an *entity* is what a symbol stands for in the whole program; and
- * *joined* sections and symbols are indices in the result. JOIN_NONE is no entity. */
+ * A *symbol* is an index in one chunk's cubin (an *input*), and a *section* is one of a chunk's; an
+ * *entity* is what a symbol stands for in the whole program; and *joined* sections and symbols are
+ * indices in the result. */
 #pragma once
 
 #include "base/buffer.h"
 #include "base/table.h"
 #include "cubin/cubin.h"
 #include "cubin/mercury.h"
-#include "join/classes.h"
+#include "join/common.h"
 #include "split/split.h"
 
 #define JOIN_NONE UINT32_MAX
@@ -60,9 +60,9 @@ struct united_section {
 struct join_section {
     const struct cubin_section *source;
     struct join_input *input; /* the chunk */
-    uint32_t cubin;           /* its index */
     enum section_class class;
-    uint32_t function;               /* code: position in the functions' order, or JOIN_NONE */
+    struct join_entity *entity;      /* code that is kept: its function, else an alias of it */
+    uint32_t function;               /* and its position in the order of functions, or JOIN_NONE */
     uint32_t joined;                 /* in the result, 0 = none */
     bool has_symbol;                 /* a section symbol stands for it */
     struct join_section *text;       /* the code that it belongs to, or NULL */
@@ -89,8 +89,8 @@ struct join_record {
 struct join_input {
     const struct cubin *cubin;
     struct cubin_twins mercury;
-    uint32_t *entities;    /* by symbol; JOIN_NONE for section symbols */
-    uint32_t *next_object; /* by symbol: the next in the same section, 0 = none */
+    struct join_entity **entities; /* by symbol, after folding; NULL for section symbols */
+    uint32_t *next_object;         /* by symbol: the next in the same section, 0 = none */
     struct join_section *sections;
     struct join_record *records;
     size_t record_count, record_capacity;
@@ -105,14 +105,16 @@ enum join_state { JOIN_UNDEFINED, JOIN_COMMON, JOIN_WEAK, JOIN_DEFINED };
 struct join_entity {
     struct text name; /* in the chunks */
     enum join_state state;
-    uint32_t cubin; /* with `symbol`: the definition that is kept, or a mention of it */
+    struct join_input *input; /* with `symbol`: the definition that is kept, or a mention of it */
     uint32_t symbol;
-    uint32_t listed; /* index among the chunk symbols, or JOIN_NONE */
-    uint32_t folded; /* the same function's entity in an earlier chunk, or JOIN_NONE */
-    uint32_t group;  /* local functions: copies have the same one; else JOIN_NONE */
-    uint32_t user;   /* position of the first function that refers to it, or JOIN_NONE */
-    bool is_local;   /* STB_LOCAL in its chunk */
-    bool is_by_name; /* the same name is the same entity in every chunk */
+    const struct cubin_symbol *source; /* that symbol */
+    struct join_section *section;      /* that it is defined in, or NULL */
+    uint32_t listed;                   /* index among the chunk symbols, or JOIN_NONE */
+    uint32_t group;     /* local functions: copies have the same one; else JOIN_NONE */
+    uint32_t user;      /* position of the first function that refers to it, or JOIN_NONE */
+    bool is_local;      /* STB_LOCAL in its chunk */
+    bool is_by_name;    /* the same name is the same entity in every chunk */
+    bool has_prototype; /* the call graph has it, for the function's address */
     bool used_by_data;
     bool used_by_copy; /* a function that was folded away refers to it */
     uint64_t value;    /* in the result */
@@ -122,8 +124,7 @@ struct join_entity {
 
 /* A caller and a callee, or a function and its prototype. */
 struct join_pair {
-    uint32_t first;  /* entity */
-    uint32_t second; /* entity, or JOIN_NONE */
+    struct join_entity *first, *second; /* the second, or its prototype */
     struct text prototype;
     uint32_t position; /* of the first one's function; JOIN_NONE when it is undefined */
     uint32_t sequence; /* in the chunk */
@@ -148,12 +149,6 @@ struct join_origin {
     uint32_t symbol; /* the joined section's, 0 = none; set by join_make_symbols */
 };
 
-/* A kept code section and its function. */
-struct join_function {
-    struct join_section *text;
-    uint32_t entity;
-};
-
 struct join {
     struct arena arena; /* for everything in this struct */
     struct cubin *out;
@@ -167,7 +162,7 @@ struct join {
     struct table listed;   /* name in the chunks -> chunk symbol */
     struct join_entity *entities;
     size_t entity_count;
-    struct join_function *functions; /* in program order */
+    struct join_section **functions; /* kept code, in program order */
     size_t function_count;
     struct united_section **united;
     size_t united_count, united_capacity;
@@ -176,16 +171,6 @@ struct join {
     struct join_origin *origins;         /* by joined section */
     uint32_t made[CLASS_COUNT];          /* by class: the joined section made anew, 0 = none */
 };
-
-/* The entity of a chunk's symbol after folding; JOIN_NONE for section symbols. */
-static inline uint32_t join_entity_of(const struct join *join, uint32_t cubin, uint32_t symbol)
-{
-    uint32_t entity = join->inputs[cubin].entities[symbol];
-
-    if (entity != JOIN_NONE && join->entities[entity].folded != JOIN_NONE)
-        entity = join->entities[entity].folded;
-    return entity;
-}
 
 /* True for an object that only a copy of a function that was folded away refers to. */
 static inline bool join_is_dropped(const struct join_entity *entity)
@@ -202,18 +187,9 @@ static inline bool join_is_mercury_data(const struct cubin_section *section)
 }
 
 /* True if the chunk's symbol is its entity's kept definition or mention. */
-static inline bool join_is_first(const struct join *join, uint32_t cubin, uint32_t symbol)
+static inline bool join_is_first(const struct join_input *input, uint32_t symbol)
 {
-    const struct join_entity *entity = &join->entities[join->inputs[cubin].entities[symbol]];
-
-    return entity->cubin == cubin && entity->symbol == symbol;
-}
-
-static inline const struct cubin_symbol *join_definition(const struct join *join, uint32_t entity)
-{
-    const struct join_entity *e = &join->entities[entity];
-
-    return &join->inputs[e->cubin].cubin->symbols[e->symbol];
+    return input->entities[symbol]->source == &input->cubin->symbols[symbol];
 }
 
 /* The section in which a chunk's symbol is defined; NULL if undefined, absolute or common. */
@@ -230,19 +206,14 @@ static inline void join_set_data(struct join *join, uint32_t section, const void
     join->out->sections[section].size = size;
 }
 
-/* The section of the entity's definition. */
-static inline struct join_section *join_definition_section(const struct join *join, uint32_t entity)
-{
-    const struct join_entity *e = &join->entities[entity];
-
-    return join_section_of(&join->inputs[e->cubin], e->symbol);
-}
+/* join_fold.c: the entity, or for an alias that of its function. May be NULL, and accepts it. */
+struct join_entity *join_function_of(struct join_entity *entity);
 
 /* join_symbols.c: the entity's name in the user's program. */
-struct text join_own_name(const struct join *join, uint32_t entity);
+struct text join_own_name(const struct join *join, const struct join_entity *entity);
 
 /* The entity's binding in the user's program, also for a promoted symbol. */
-uint8_t join_own_binding(const struct join *join, uint32_t entity);
+uint8_t join_own_binding(const struct join *join, const struct join_entity *entity);
 
 /* join_mercury.c: the section in which `symbol` is defined, from the view of the chunk's relocation
  * section `list`: Mercury's relocations see its twins. The null section for an undefined symbol,
@@ -253,8 +224,7 @@ struct join_section *join_seen_section(const struct join_section *list, uint32_t
 const struct join_block *join_blocks_at(const struct join_section *section, uint64_t offset);
 
 /* The offset in the joined section of byte `offset` of a chunk's united section. */
-uint64_t join_blocks_translate(const struct join *join, const struct join_section *section,
-                               uint64_t offset);
+uint64_t join_blocks_translate(const struct join_section *section, uint64_t offset);
 
 /* The addend of a relocation of `list`; in a REL section of data it stands in the field. */
 int64_t join_addend(const struct join_section *list, const struct cubin_relocation *relocation);

@@ -6,6 +6,7 @@
 #include "join/join_plan.h"
 
 #include "base/context.h"
+#include "base/search.h"
 #include "diag/diag.h"
 
 static enum join_state definition_state(const struct cubin_symbol *symbol)
@@ -17,58 +18,50 @@ static enum join_state definition_state(const struct cubin_symbol *symbol)
     return symbol->binding == STB_WEAK ? JOIN_WEAK : JOIN_DEFINED;
 }
 
-static uint32_t add_entity(struct join *join, uint32_t cubin, uint32_t symbol)
+/* Makes the symbol the entity's definition that is kept, or the mention of it. */
+static void define_entity(struct join_entity *entity, struct join_input *input, uint32_t symbol)
 {
-    const struct cubin_symbol *source = &join->inputs[cubin].cubin->symbols[symbol];
+    const struct cubin_symbol *source = &input->cubin->symbols[symbol];
 
-    join->entities[join->entity_count] = (struct join_entity){
-        .name = source->name,
-        .state = definition_state(source),
-        .cubin = cubin,
-        .symbol = symbol,
-        .listed = table_find(&join->listed, source->name),
-        .folded = JOIN_NONE,
-        .group = JOIN_NONE,
-        .user = JOIN_NONE,
-        .is_local = source->binding == STB_LOCAL,
-        .value = source->value,
-        .size = source->size,
-    };
-    return (uint32_t)join->entity_count++;
-}
-
-static bool is_shared_symbol(const struct cubin_symbol *symbol)
-{
-    return (symbol->other & STO_CUDA_SPACE) == STO_CUDA_SHARED;
-}
-
-/* Adds one more symbol of the same name to an entity. */
-static bool add_namesake(struct join *join, struct join_entity *entity, uint32_t cubin,
-                         uint32_t symbol)
-{
-    const struct cubin_symbol *source = &join->inputs[cubin].cubin->symbols[symbol];
-    enum join_state state = definition_state(source);
-
-    if (state == JOIN_DEFINED && entity->state == JOIN_DEFINED &&
-        !(is_shared_symbol(source) && source->binding == STB_LOCAL))
-        return diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
-                          TEXT_ARG(source->name), join->inputs[cubin].cubin->name,
-                          join->inputs[entity->cubin].cubin->name);
-    if (state == JOIN_COMMON && entity->state == JOIN_COMMON) {
-        if (source->size > entity->size)
-            entity->size = source->size;
-        if (source->value > entity->value)
-            entity->value = source->value;
-        return true;
-    }
-    if (state <= entity->state)
-        return true;
-    entity->state = state;
-    entity->cubin = cubin;
+    entity->state = definition_state(source);
+    entity->input = input;
     entity->symbol = symbol;
+    entity->source = source;
+    entity->section = join_section_of(input, symbol);
     entity->is_local = source->binding == STB_LOCAL;
     entity->value = source->value;
     entity->size = source->size;
+}
+
+static struct join_entity *add_entity(struct join *join, struct join_input *input, uint32_t symbol)
+{
+    struct join_entity *entity = &join->entities[join->entity_count++];
+    struct text name = input->cubin->symbols[symbol].name;
+
+    *entity = (struct join_entity){.name = name,
+                                   .listed = table_find(&join->listed, name),
+                                   .group = JOIN_NONE,
+                                   .user = JOIN_NONE};
+    define_entity(entity, input, symbol);
+    return entity;
+}
+
+/* Adds one more symbol of the same name to an entity. */
+static bool add_namesake(struct join_entity *entity, struct join_input *input, uint32_t symbol)
+{
+    const struct cubin_symbol *source = &input->cubin->symbols[symbol];
+    enum join_state state = definition_state(source);
+
+    if (state == JOIN_DEFINED && entity->state == JOIN_DEFINED &&
+        !((source->other & STO_CUDA_SPACE) == STO_CUDA_SHARED && source->binding == STB_LOCAL))
+        return diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'",
+                          TEXT_ARG(source->name), input->cubin->name, entity->input->cubin->name);
+    if (state == JOIN_COMMON && entity->state == JOIN_COMMON) {
+        RAISE(entity->size, source->size);
+        RAISE(entity->value, source->value);
+    } else if (state > entity->state) {
+        define_entity(entity, input, symbol);
+    }
     return true;
 }
 
@@ -93,24 +86,21 @@ static void list_objects(struct join *join, struct join_input *input)
     for (uint32_t i = (uint32_t)cubin->symbol_count - 1; i > 0; i--) {
         struct join_section *section = join_section_of(input, i);
 
-        if (input->entities[i] == JOIN_NONE || !section)
+        if (!input->entities[i] || !section)
             continue;
         input->next_object[i] = section->first_object;
         section->first_object = i;
     }
 }
 
-static bool resolve_symbols(struct join *join, struct table *names, uint32_t cubin)
+static bool resolve_symbols(struct join *join, struct table *names, struct join_input *input)
 {
-    struct join_input *input = &join->inputs[cubin];
     bool ok = true;
 
     input->entities =
-        arena_alloc(&join->arena, input->cubin->symbol_count, sizeof *input->entities);
-    input->entities[0] = JOIN_NONE;
+        arena_zalloc(&join->arena, input->cubin->symbol_count, sizeof *input->entities);
     for (uint32_t i = 1; i < input->cubin->symbol_count; i++) {
         const struct cubin_symbol *symbol = &input->cubin->symbols[i];
-        uint32_t entity = JOIN_NONE;
         struct join_section *section = join_section_of(input, i);
         uint32_t known;
 
@@ -118,18 +108,15 @@ static bool resolve_symbols(struct join *join, struct table *names, uint32_t cub
             if (section)
                 section->has_symbol = true;
         } else if (!is_known_by_name(join, symbol)) {
-            entity = add_entity(join, cubin, i);
+            input->entities[i] = add_entity(join, input, i);
         } else {
             known = table_add(names, symbol->name, (uint32_t)join->entity_count);
-            if (known < join->entity_count) {
-                ok = add_namesake(join, &join->entities[known], cubin, i) && ok;
-                entity = known;
-            } else {
-                entity = add_entity(join, cubin, i);
-                join->entities[entity].is_by_name = true;
-            }
+            input->entities[i] = &join->entities[known];
+            if (known < join->entity_count)
+                ok = add_namesake(input->entities[i], input, i) && ok;
+            else
+                add_entity(join, input, i)->is_by_name = true;
         }
-        input->entities[i] = entity;
     }
     return ok;
 }
@@ -227,11 +214,10 @@ static void find_bound(struct join *join, struct join_input *input)
 {
     input->is_bound = arena_zalloc(&join->arena, input->cubin->symbol_count, sizeof(bool));
     for (uint32_t i = 1; i < input->cubin->symbol_count; i++) {
-        uint32_t entity = input->entities[i];
+        const struct join_entity *entity = input->entities[i];
 
-        input->is_bound[i] = entity != JOIN_NONE &&
-                             join->entities[entity].state != JOIN_UNDEFINED &&
-                             !(join_definition(join, entity)->other & STO_CUDA_ENTRY);
+        input->is_bound[i] =
+            entity && entity->state != JOIN_UNDEFINED && !(entity->source->other & STO_CUDA_ENTRY);
     }
 }
 
@@ -248,7 +234,7 @@ bool join_resolve(struct join *join)
     own_function_sections(join);
     for (size_t i = 0; i < join->count; i++) {
         index_records(join, &join->inputs[i]);
-        ok = resolve_symbols(join, &names, (uint32_t)i) && ok;
+        ok = resolve_symbols(join, &names, &join->inputs[i]) && ok;
         list_objects(join, &join->inputs[i]);
     }
     for (size_t i = 0; i < join->count; i++)

@@ -24,30 +24,29 @@ static uint32_t add_joined_section(struct join *join, const struct cubin_section
 
 /* The name of a function's section with the function's own name in place of the chunk name at its
  * end. */
-static struct text own_section_name(struct join *join, struct text name, uint32_t entity)
+static struct text own_section_name(struct join *join, struct text name,
+                                    const struct join_entity *function)
 {
-    struct text chunk_name = join->entities[entity].name;
-    struct text own_name = join_own_name(join, entity);
-    size_t front = name.size - chunk_name.size;
+    struct text own_name = join_own_name(join, function);
 
-    if (text_equal(chunk_name, own_name) || name.size < chunk_name.size ||
-        memcmp(name.data + front, chunk_name.data, chunk_name.size) != 0)
+    if (text_equal(function->name, own_name) || !text_ends(name, function->name))
         return name;
-    return arena_join(&join->out->arena, (struct text){name.data, front}, own_name);
+    return arena_join(&join->out->arena, (struct text){name.data, name.size - function->name.size},
+                      own_name);
 }
 
 /* Adds each function's sections of these classes. */
 static void add_function_sections(struct join *join, uint64_t classes)
 {
     for (size_t f = 0; f < join->function_count; f++) {
-        const struct join_function *function = &join->functions[f];
+        struct join_section *text = join->functions[f];
 
-        for (struct join_section *s = function->text; s; s = s->next_owned) {
+        for (struct join_section *s = text; s; s = s->next_owned) {
             struct cubin_section section = *s->source;
 
             if (!class_is_in(s->class, classes))
                 continue;
-            section.name = own_section_name(join, section.name, function->entity);
+            section.name = own_section_name(join, section.name, text->entity);
             section.relocations = NULL;
             section.relocation_count = 0;
             if (class_is_in(s->class, FILLED_LATER))
@@ -57,34 +56,26 @@ static void add_function_sections(struct join *join, uint64_t classes)
     }
 }
 
-/* Adds one united section, unless it is empty. */
-static void add_united(struct join *join, struct united_section *united)
-{
-    struct cubin_section section = *united->first->source;
-
-    section.alignment = united->alignment;
-    section.size = united->size;
-    section.data = (struct bytes){united->data, united->data ? united->size : 0};
-    if (!(section.flags & SHF_INFO_LINK))
-        section.info = 0;
-    united->joined = add_joined_section(join, &section, united->first);
-}
-
 static void add_united_classes(struct join *join, uint64_t classes)
 {
-    for (size_t i = 0; i < join->united_count; i++)
-        if (class_is_in(join->united[i]->first->class, classes))
-            add_united(join, join->united[i]);
+    for (size_t i = 0; i < join->united_count; i++) {
+        struct united_section *united = join->united[i];
+        struct cubin_section section = *united->first->source;
+
+        if (!class_is_in(united->first->class, classes))
+            continue;
+        section.alignment = united->alignment;
+        section.size = united->size;
+        section.data = (struct bytes){united->data, united->data ? united->size : 0};
+        if (!(section.flags & SHF_INFO_LINK))
+            section.info = 0;
+        united->joined = add_joined_section(join, &section, united->first);
+    }
 }
 
-static int compare_united(const void *a, const void *b)
-{
-    const struct united_section *x = *(struct united_section *const *)a;
-    const struct united_section *y = *(struct united_section *const *)b;
-    int order = text_compare(x->first->source->name, y->first->source->name);
-
-    return order ? order : x->first < y->first ? -1 : 1;
-}
+COMPARISON(compare_united, struct united_section *,
+           text_compare((*a)->first->source->name, (*b)->first->source->name)
+               ?: COMPARE((*a)->first, (*b)->first));
 
 /* The header of a section that no chunk has. */
 static struct cubin_section make_section(const struct section_facts *facts, uint32_t link)
@@ -170,12 +161,59 @@ static void add_first_sections(struct join *join, enum section_class class)
     }
 }
 
+/* Sections that stand together. */
+struct class_step {
+    enum class_source {
+        OF_FUNCTIONS, /* each function's own, in the order of the functions */
+        UNITED,       /* those that all functions share, by name */
+        OF_UNITED,    /* the relocations of these */
+        MADE_ANEW,    /* one of each name; of one class */
+    } source;
+    uint64_t classes;
+};
+
+#define CLASSES_OF_CONSTANTS (CLASS_SET(CONSTANT) | CLASS_SET(FUNCTION_CONSTANT))
+#define CLASSES_OF_DATA                                                                            \
+    (CLASSES_OF_CONSTANTS | CLASS_SET(GLOBAL_INIT) | CLASS_SET(SHARED) | CLASS_SET(DEBUG_SHARED) | \
+     CLASS_SET(GLOBAL))
+
+/* The order in which ptxas 13.0 to 13.5 write plain ones, and 13.0 Mercury's (13.5 has others; the
+ * merge orders them anew), whose tables of symbols follow. */
+static const struct class_step steps[] = {
+    {UNITED,
+     ~(CLASSES_OF_DATA | CLASSES_OF_MERCURY)}, /* debug information, and what is not known */
+    {MADE_ANEW, CLASS_SET(NOTE)},
+    {MADE_ANEW, CLASS_SET(INFO)},
+    {MADE_ANEW, CLASS_SET(COMPAT)},
+    {OF_FUNCTIONS, CLASS_SET(INFO)},
+    {MADE_ANEW, CLASS_SET(CALLGRAPH)},
+    {MADE_ANEW, CLASS_SET(PROTOTYPE)},
+    {OF_FUNCTIONS, CLASS_SET(RELOCATIONS)},
+    {OF_UNITED, CLASS_SET(RELOCATIONS)},
+    {UNITED, CLASSES_OF_CONSTANTS},
+    {OF_FUNCTIONS, CLASS_SET(CONSTANT)},
+    {OF_FUNCTIONS, CLASS_SET(TEXT)},
+    {UNITED, CLASS_SET(GLOBAL_INIT)},
+    {OF_FUNCTIONS, CLASS_SET(SHARED) | CLASS_SET(DEBUG_SHARED)},
+    {UNITED, CLASS_SET(SHARED) | CLASS_SET(DEBUG_SHARED)},
+    {UNITED, CLASS_SET(GLOBAL)},
+    {OF_FUNCTIONS, CLASS_SET(FUNCTION_CONSTANT)},
+    {OF_FUNCTIONS, CLASS_SET(DEBUG) | CLASS_SET(OTHER) | CLASS_SET(GLOBAL) |
+                       CLASS_SET(GLOBAL_INIT) | CLASS_SET(RESERVED)},
+    {OF_FUNCTIONS, CLASS_SET(TWIN_TEXT)},
+    {UNITED, CLASS_SET(TWIN_DEBUG)},
+    {MADE_ANEW, CLASS_SET(TWIN_INFO)},
+    {OF_FUNCTIONS, CLASS_SET(TWIN_INFO)},
+    {OF_FUNCTIONS, CLASS_SET(TWIN_RELOCATIONS)},
+    {OF_UNITED, CLASS_SET(TWIN_RELOCATIONS)},
+    {OF_FUNCTIONS, CLASSES_OF_MERCURY & ~(CLASS_SET(TWIN_TEXT) | CLASS_SET(TWIN_INFO) |
+                                          CLASS_SET(TWIN_RELOCATIONS))},
+    {UNITED, CLASSES_OF_MERCURY & ~CLASS_SET(TWIN_DEBUG)},
+};
+
 static void add_classes(struct join *join)
 {
-    size_t count;
-    const struct class_step *steps = classes_relocatable(&count);
-
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         const struct class_step *step = &steps[i];
         bool is_mercury = (step->classes & CLASSES_OF_MERCURY) != 0;
 
@@ -201,11 +239,10 @@ static void add_classes(struct join *join)
 }
 
 /* Maps the sections of a dropped copy to those of the copy that was kept. */
-static void map_dropped(struct join *join, struct join_section *text)
+static void map_dropped(struct join_section *text)
 {
-    uint32_t function = text->source->info & 0xffffffu;
     const struct join_section *kept =
-        join_definition_section(join, join_entity_of(join, text->cubin, function));
+        text->input->entities[text->source->info & 0xffffffu]->section;
 
     for (struct join_section *s = text; s && kept; s = s->next_owned, kept = kept->next_owned)
         if (text_equal(s->source->name, kept->source->name))
@@ -221,7 +258,7 @@ static void map_chunk_sections(struct join *join)
         if (section->united)
             section->joined = section->united->joined;
         else if (cubin_is_text(section->source) && section->function == JOIN_NONE)
-            map_dropped(join, section);
+            map_dropped(section);
     }
     for (size_t i = 0; i < join->section_count; i++)
         if (join->sections[i].has_symbol)

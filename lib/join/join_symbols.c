@@ -11,26 +11,23 @@
 struct loose {
     uint32_t section; /* joined; UINT32_MAX = none */
     uint64_t key;
-    struct text name;
-    uint32_t entity;
+    struct join_entity *entity;
 };
 
-struct text join_own_name(const struct join *join, uint32_t entity)
+struct text join_own_name(const struct join *join, const struct join_entity *entity)
 {
-    const struct join_entity *e = &join->entities[entity];
-
-    return e->listed == JOIN_NONE ? e->name : join->symbols[e->listed].own_name;
+    return entity->listed == JOIN_NONE ? entity->name : join->symbols[entity->listed].own_name;
 }
 
 /* An assembler may name an object after its function, "f$ml0123$tile"; the object gets the
  * function's own name back, too. So many places are tried as the end of the function's name. */
 #define MOST_ENDS 8
 
-static struct text own_object_name(struct join *join, uint32_t entity)
+static struct text own_object_name(struct join *join, const struct join_entity *entity)
 {
     struct text name = join_own_name(join, entity);
 
-    if (join->entities[entity].listed != JOIN_NONE)
+    if (entity->listed != JOIN_NONE)
         return name;
     for (size_t i = 1, ends = 0; i < name.size && ends < MOST_ENDS; i++) {
         uint32_t listed;
@@ -49,20 +46,14 @@ static struct text own_object_name(struct join *join, uint32_t entity)
     return name;
 }
 
-uint8_t join_own_binding(const struct join *join, uint32_t entity)
+uint8_t join_own_binding(const struct join *join, const struct join_entity *entity)
 {
-    const struct join_entity *e = &join->entities[entity];
+    static const uint8_t bindings[] = {
+        [CHUNK_LOCAL] = STB_LOCAL, [CHUNK_GLOBAL] = STB_GLOBAL, [CHUNK_WEAK] = STB_WEAK};
 
-    if (e->listed == JOIN_NONE || e->state == JOIN_UNDEFINED)
-        return join_definition(join, entity)->binding;
-    switch (join->symbols[e->listed].binding) {
-    case CHUNK_LOCAL:
-        return STB_LOCAL;
-    case CHUNK_WEAK:
-        return STB_WEAK;
-    default:
-        return STB_GLOBAL;
-    }
+    return entity->listed == JOIN_NONE || entity->state == JOIN_UNDEFINED
+               ? entity->source->binding
+               : bindings[join->symbols[entity->listed].binding];
 }
 
 static void add_section_symbols(struct join *join)
@@ -81,85 +72,75 @@ static void add_section_symbols(struct join *join)
 }
 
 /* The joined section of an entity's definition. */
-static uint32_t joined_section_of(const struct join *join, uint32_t entity)
+static uint32_t joined_section_of(const struct join_entity *entity)
 {
-    const struct join_section *section = join_definition_section(join, entity);
-
-    return section ? section->joined : join_definition(join, entity)->section;
+    return entity->section ? entity->section->joined : entity->source->section;
 }
 
-static void add_entity_row(struct join *join, uint32_t entity, uint8_t binding)
+static void add_entity_row(struct join *join, struct join_entity *entity, uint8_t binding)
 {
-    struct join_entity *e = &join->entities[entity];
-    const struct cubin_symbol *source = join_definition(join, entity);
-
-    if (e->index || join_own_binding(join, entity) != binding)
+    if (entity->index || join_own_binding(join, entity) != binding)
         return;
-    e->index = (uint32_t)join->out->symbol_count;
+    entity->index = (uint32_t)join->out->symbol_count;
     join->out->symbols[join->out->symbol_count++] =
         (struct cubin_symbol){.name = own_object_name(join, entity),
-                              .value = e->value,
-                              .size = e->size,
-                              .type = source->type,
+                              .value = entity->value,
+                              .size = entity->size,
+                              .type = entity->source->type,
                               .binding = binding,
-                              .other = source->other,
-                              .section = joined_section_of(join, entity)};
+                              .other = entity->source->other,
+                              .section = joined_section_of(entity)};
 }
 
 /* Adds the functions and the symbols in their sections. */
 static void add_functions(struct join *join, uint8_t binding)
 {
     for (size_t f = 0; f < join->function_count; f++) {
-        const struct join_function *function = &join->functions[f];
+        const struct join_section *text = join->functions[f];
 
-        add_entity_row(join, function->entity, binding);
-        for (const struct join_section *s = function->text; s; s = s->next_owned)
-            for (uint32_t i = s->first_object; i; i = s->input->next_object[i]) {
-                uint32_t entity = join_entity_of(join, s->cubin, i);
-
-                if (join->entities[entity].cubin == s->cubin && join->entities[entity].symbol == i)
-                    add_entity_row(join, entity, binding);
-            }
+        add_entity_row(join, text->entity, binding);
+        for (const struct join_section *s = text; s; s = s->next_owned)
+            for (uint32_t i = s->first_object; i; i = s->input->next_object[i])
+                if (join_is_first(s->input, i))
+                    add_entity_row(join, s->input->entities[i], binding);
     }
 }
 
 /* True for an entity that is in no function's section and that the result needs. */
-static bool is_loose(const struct join *join, uint32_t entity)
+static bool is_loose(const struct join_entity *entity)
 {
-    const struct join_entity *e = &join->entities[entity];
-    const struct join_section *section = join_definition_section(join, entity);
+    const struct join_section *section = entity->section;
 
-    if (join_is_dropped(e))
+    if (join_is_dropped(entity))
         return false;
-    if (e->name.size == 0 && e->user == JOIN_NONE && !e->used_by_data)
+    if (entity->name.size == 0 && entity->user == JOIN_NONE && !entity->used_by_data)
         return false; /* ptxas leaves unreferenced nameless symbols behind */
     return !section || (!section->text && section->joined != 0);
 }
 
 COMPARISON(compare_loose, struct loose,
            COMPARE(a->section, b->section) ?: COMPARE(a->key, b->key)
-               ?: text_compare(a->name, b->name) ?: COMPARE(a->entity, b->entity));
+               ?: text_compare(a->entity->name, b->entity->name) ?: COMPARE(a->entity, b->entity));
 
 static struct loose *find_loose(struct join *join, size_t *count)
 {
     struct loose *list = arena_alloc(&join->arena, join->entity_count, sizeof *list);
 
     *count = 0;
-    for (uint32_t i = 0; i < join->entity_count; i++) {
-        const struct join_entity *e = &join->entities[i];
-        uint32_t section = joined_section_of(join, i);
+    for (size_t i = 0; i < join->entity_count; i++) {
+        struct join_entity *e = &join->entities[i];
+        uint32_t section = joined_section_of(e);
         bool is_placed = section != SHN_UNDEF && section < SHN_LORESERVE;
         bool is_shared = is_placed && join->out->sections[section].type == SHT_CUDA_SHARED;
 
-        if (!is_loose(join, i))
+        if (!is_loose(e))
             continue;
         list[(*count)++] = (struct loose){
             .section = is_placed ? section : UINT32_MAX,
             .key = is_placed && !is_shared      ? e->value
                    : e->state == JOIN_UNDEFINED ? UINT64_MAX
                                                 : e->listed,
-            .name = e->name,
-            .entity = i,
+            .entity = e,
         };
     }
     SORT(list, *count, compare_loose);
@@ -167,17 +148,14 @@ static struct loose *find_loose(struct join *join, size_t *count)
 }
 
 /* Finds the joined symbol of each symbol of a chunk. */
-static void map_chunk_symbols(struct join *join, uint32_t cubin)
+static void map_chunk_symbols(struct join *join, struct join_input *input)
 {
-    struct join_input *input = &join->inputs[cubin];
-
     input->joined = arena_zalloc(&join->arena, input->cubin->symbol_count, sizeof(uint32_t));
     for (uint32_t i = 1; i < input->cubin->symbol_count; i++) {
         const struct join_section *section = join_section_of(input, i);
-        uint32_t entity = join_entity_of(join, cubin, i);
 
-        if (entity != JOIN_NONE)
-            input->joined[i] = join->entities[entity].index;
+        if (input->entities[i])
+            input->joined[i] = input->entities[i]->index;
         else if (section)
             input->joined[i] = join->origins[section->joined].symbol;
     }
@@ -204,6 +182,6 @@ void join_make_symbols(struct join *join)
             add_entity_row(join, loose[i].entity, bindings[pass]);
     }
     symtab->size = out->symbol_count * symtab->entry_size;
-    for (uint32_t i = 0; i < join->count; i++)
-        map_chunk_symbols(join, i);
+    for (size_t i = 0; i < join->count; i++)
+        map_chunk_symbols(join, &join->inputs[i]);
 }

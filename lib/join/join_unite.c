@@ -11,6 +11,7 @@
 #include "base/little.h"
 #include "base/search.h"
 #include "cubin/frames.h"
+#include "cubin/image.h"
 #include "cubin/unknown.h"
 
 /* Alignment of an object that the splitter does not list, unless its place shows a larger one. */
@@ -69,34 +70,26 @@ static struct join_block *append_block(struct join_section *section, uint64_t of
     return block;
 }
 
-static bool sorts_before(uint32_t rank, uint64_t order, const struct join_block *block)
-{
-    return rank < block->rank || (rank == block->rank && order < block->order);
-}
-
 /* Takes an object into a block. Objects whose definition is kept decide whether the block is kept,
  * and its place in the order. */
 static void add_object_to_block(const struct join *join, struct join_block *block,
                                 const struct object *object)
 {
     const struct join_section *section = block->section;
-    const struct join_entity *entity = &join->entities[section->input->entities[object->symbol]];
+    const struct join_entity *entity = section->input->entities[object->symbol];
     uint32_t rank = entity->listed != JOIN_NONE ? 0 : entity->user != JOIN_NONE ? 1 : 2;
     uint64_t order = rank == 0 ? entity->listed : rank == 1 ? entity->user : 0;
-    uint64_t alignment;
 
-    if (object->offset + object->size > block->offset + block->size)
-        block->size = object->offset + object->size - block->offset;
-    if (!join_is_first(join, section->cubin, object->symbol) || join_is_dropped(entity))
+    RAISE(block->size, object->offset + object->size - block->offset);
+    if (!join_is_first(section->input, object->symbol) || join_is_dropped(entity))
         return;
-    if (!block->is_kept || sorts_before(rank, order, block)) {
+    if (!block->is_kept || (COMPARE(rank, block->rank) ?: COMPARE(order, block->order)) < 0) {
         block->rank = rank;
         block->order = order;
     }
     block->is_kept = true;
-    alignment = object_alignment(join, entity, object->offset, section->source->alignment);
-    if (alignment > block->alignment)
-        block->alignment = alignment;
+    RAISE(block->alignment,
+          object_alignment(join, entity, object->offset, section->source->alignment));
 }
 
 /* True if the bytes between blocks are padding. */
@@ -266,11 +259,9 @@ const struct join_block *join_blocks_at(const struct join_section *section, uint
     return &blocks[low - 1];
 }
 
-uint64_t join_blocks_translate(const struct join *join, const struct join_section *section,
-                               uint64_t offset)
+uint64_t join_blocks_translate(const struct join_section *section, uint64_t offset)
 {
     const struct join_block *block = join_blocks_at(section, offset);
-    uint32_t entity;
 
     if (!block)
         return offset;
@@ -278,8 +269,7 @@ uint64_t join_blocks_translate(const struct join *join, const struct join_sectio
         return block->placed + (offset - block->offset);
     if (block->symbol == 0)
         return 0;
-    entity = join_entity_of(join, section->cubin, block->symbol);
-    return join->entities[entity].value +
+    return section->input->entities[block->symbol]->value +
            (offset - section->input->cubin->symbols[block->symbol].value);
 }
 
@@ -309,8 +299,9 @@ static struct united_section *united_for(struct join *join, struct table *names,
 {
     const struct cubin_section *source = section->source;
     bool is_apart = unknown_is(source) && !unknown_is_joinable(source); /* the merge judges them */
-    const char *key = arena_printf(&join->arena, "%u %x %.*s", is_apart ? section->cubin : 0,
-                                   source->type, TEXT_ARG(source->name));
+    const char *key =
+        arena_printf(&join->arena, "%td %x %.*s", is_apart ? section->input - join->inputs : 0,
+                     source->type, TEXT_ARG(source->name));
     uint32_t index = table_add(names, text_of(key), (uint32_t)join->united_count);
     struct united_section *united;
 
@@ -325,8 +316,7 @@ static struct united_section *united_for(struct join *join, struct table *names,
                                           .is_twin = join_is_mercury_data(source)};
         ARENA_PUSH(&join->arena, join->united, join->united_count, join->united_capacity) = united;
     }
-    if (source->alignment > united->alignment)
-        united->alignment = source->alignment;
+    RAISE(united->alignment, source->alignment);
     return united;
 }
 
@@ -402,17 +392,10 @@ static void gather_blocks(struct join *join, struct join_section *section)
                 &section->blocks[i];
 }
 
-static int compare_blocks(const void *a, const void *b)
-{
-    const struct join_block *x = *(struct join_block *const *)a;
-    const struct join_block *y = *(struct join_block *const *)b;
-
-    return COMPARE(x->rank, y->rank) ?:
-           COMPARE(x->order, y->order) ?:
-           COMPARE(x->section->cubin, y->section->cubin) ?:
-           COMPARE(x->offset, y->offset) ?:
-           COMPARE(x->section, y->section);
-}
+COMPARISON(compare_blocks, struct join_block *,
+           COMPARE((*a)->rank, (*b)->rank) ?: COMPARE((*a)->order, (*b)->order)
+               ?: COMPARE((*a)->section->input, (*b)->section->input)
+               ?: COMPARE((*a)->offset, (*b)->offset) ?: COMPARE((*a)->section, (*b)->section));
 
 /* Places the blocks of one united section and copies their bytes. */
 static void place_blocks(struct join *join, struct united_section *united)
@@ -420,12 +403,10 @@ static void place_blocks(struct join *join, struct united_section *united)
     SORT(united->blocks, united->block_count, compare_blocks);
     for (size_t i = 0; i < united->block_count; i++) {
         struct join_block *block = united->blocks[i];
-        uint64_t rest = united->size % block->alignment;
 
-        block->placed = united->size + (rest ? block->alignment - rest : 0);
+        block->placed = image_align_up(united->size, block->alignment);
         united->size = block->placed + block->size;
-        if (block->alignment > united->alignment)
-            united->alignment = block->alignment;
+        RAISE(united->alignment, block->alignment);
     }
     if (united->first->source->has_no_bytes)
         return;
@@ -440,19 +421,17 @@ static void place_blocks(struct join *join, struct united_section *united)
 }
 
 /* Sets the new values of a section's objects. */
-static void place_objects(struct join *join, struct join_section *section)
+static void place_objects(struct join_section *section)
 {
     const struct join_input *input = section->input;
 
     for (uint32_t i = section->first_object; i; i = input->next_object[i]) {
-        struct join_entity *entity = &join->entities[input->entities[i]];
-
-        if (!join_is_first(join, section->cubin, i))
+        if (!join_is_first(input, i))
             continue;
         if (section->united->is_shared)
-            section->united->size += entity->size;
+            section->united->size += input->entities[i]->size;
         else
-            entity->value = join_blocks_translate(join, section, input->cubin->symbols[i].value);
+            input->entities[i]->value = join_blocks_translate(section, input->entities[i]->value);
     }
 }
 
@@ -476,5 +455,7 @@ void join_unite_sections(struct join *join)
         if (!join->united[i]->is_shared && !join->united[i]->is_twin)
             place_blocks(join, join->united[i]);
     join_unite_mercury(join);
-    for_each_united(join, place_objects);
+    for (size_t i = 0; i < join->section_count; i++)
+        if (join->sections[i].united)
+            place_objects(&join->sections[i]);
 }

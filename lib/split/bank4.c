@@ -42,51 +42,26 @@ static void find_driver_functions(struct bank4 *bank4)
     }
 }
 
-/* The symbols that name each symbol, as lists in one array: those of symbol s are users[starts[s]]
- * up to users[starts[s + 1]]. */
-struct users {
-    size_t *starts;
-    uint32_t *users;
-};
-
-static struct users find_driver_users(const struct plan *plan)
-{
-    const struct program *program = plan->program;
-    size_t count = program->symbol_count, total = 0;
-    struct users users = {.starts = arena_zalloc(plan->arena, count + 2, sizeof(size_t))};
-    size_t *next = users.starts + 1;
-
-    for (size_t i = 0; i < count; i++) {
-        for (uint32_t j = 0; j < program->symbols[i].reference_count; j++)
-            next[program->symbols[i].references[j] + 1]++;
-        total += program->symbols[i].reference_count;
-    }
-    users.users = arena_alloc(plan->arena, total, sizeof(uint32_t));
-    for (size_t i = 1; i <= count; i++)
-        next[i] += next[i - 1];
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t j = 0; j < program->symbols[i].reference_count; j++)
-            users.users[next[program->symbols[i].references[j]]++] = i;
-    return users;
-}
-
-/* Finds the driver functions that each symbol reaches: walks up from each function to its users. */
+/* Finds the driver functions that each symbol reaches. Callers mostly follow, or mostly precede, what
+ * they call: passes in both directions are few. */
 static uint64_t *find_reach(const struct bank4 *bank4)
 {
-    const struct plan *plan = bank4->plan;
-    struct users users = find_driver_users(plan);
-    struct closure closure = closure_new(plan);
-    uint64_t *reach = arena_zalloc(plan->arena, plan->program->symbol_count, sizeof *reach);
+    const struct program *program = bank4->plan->program;
+    size_t count = program->symbol_count;
+    uint64_t *reach = arena_zalloc(bank4->plan->arena, count, sizeof *reach);
+    bool has_more = true;
 
-    for (uint32_t f = 0; f < bank4->function_count; f++) {
-        closure_restart(&closure);
-        closure_add(&closure, bank4->functions[f]);
-        for (size_t next = 0; next < closure.count; next++) {
-            uint32_t symbol = closure.list[next];
+    for (uint32_t f = 0; f < bank4->function_count; f++)
+        reach[bank4->functions[f]] |= UINT64_C(1) << f;
+    for (bool is_forward = true; has_more; is_forward = !is_forward) {
+        has_more = false;
+        for (size_t i = 0; i < count; i++) {
+            size_t at = is_forward ? i : count - 1 - i;
+            uint64_t before = reach[at];
 
-            reach[symbol] |= UINT64_C(1) << f;
-            for (size_t i = users.starts[symbol]; i < users.starts[symbol + 1]; i++)
-                closure_add(&closure, users.users[i]);
+            for (uint32_t j = 0; j < program->symbols[at].reference_count; j++)
+                reach[at] |= reach[program->symbols[at].references[j]];
+            has_more |= reach[at] != before;
         }
     }
     return reach;

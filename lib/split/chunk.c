@@ -37,9 +37,8 @@ static enum ptx_linkage linkage_here(const struct plan *plan, uint32_t symbol)
 
 static void write_linkage_words(struct chunk_context *context, enum ptx_linkage linkage)
 {
-    writer_text(&context->writer, text_of(ptx_linkage_name(linkage)));
     if (linkage != PTX_INTERNAL)
-        writer_text(&context->writer, TEXT(" "));
+        writer_printf(&context->writer, "%s ", ptx_linkage_name(linkage));
 }
 
 /* The file table, up to the last file of a module with functions in the chunk. It may have no gap:
@@ -156,9 +155,7 @@ static void write_origin(struct chunk_context *context, uint32_t module)
     for (char *c = comment; *c; c++)
         if ((unsigned char)*c < ' ')
             *c = '?';
-    writer_text(&context->writer, TEXT("// from "));
-    writer_text(&context->writer, text_of(comment));
-    writer_text(&context->writer, TEXT("\n"));
+    writer_printf(&context->writer, "// from %s\n", comment);
 }
 
 static void write_variable(struct chunk_context *context, uint32_t symbol)
@@ -195,13 +192,11 @@ static void write_function(struct chunk_context *context, uint32_t symbol)
 
 static void write_alias(struct chunk_context *context, uint32_t symbol)
 {
-    const struct program_symbol *symbols = context->plan->program->symbols;
+    uint32_t target = context->plan->program->symbols[symbol].alias_target;
 
-    writer_text(&context->writer, TEXT(".alias "));
-    writer_text(&context->writer, plan_name(context->plan, symbol));
-    writer_text(&context->writer, TEXT(", "));
-    writer_text(&context->writer, plan_name(context->plan, symbols[symbol].alias_target));
-    writer_text(&context->writer, TEXT(";\n"));
+    writer_printf(&context->writer, ".alias %.*s, %.*s;\n",
+                  TEXT_ARG(plan_name(context->plan, symbol)),
+                  TEXT_ARG(plan_name(context->plan, target)));
 }
 
 static void write_definitions(struct chunk_context *context)

@@ -103,43 +103,24 @@ static uint32_t cut_row(const struct plan *plan, const struct row *row, uint64_t
     return row->count ? chunk + 1 : first;
 }
 
-static struct row new_row(const struct plan *plan)
+/* The row of the leaders of units, or of the variables. */
+static struct row make_row(const struct plan *plan, bool of_variables)
 {
     size_t count = plan->program->symbol_count;
+    struct row row = {.symbols = arena_alloc(plan->arena, count, sizeof *row.symbols),
+                      .weights = arena_alloc(plan->arena, count, sizeof *row.weights)};
 
-    return (struct row){.symbols = arena_alloc(plan->arena, count, sizeof(uint32_t)),
-                        .weights = arena_alloc(plan->arena, count, sizeof(uint64_t))};
-}
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ptx_variable *variable = &plan->program->symbols[i].item->variable;
 
-static void append_to_row(struct row *row, uint32_t symbol, uint64_t weight)
-{
-    row->symbols[row->count] = symbol;
-    row->weights[row->count++] = weight;
-}
-
-static struct row find_unit_row(const struct plan *plan)
-{
-    struct row row = new_row(plan);
-
-    for (uint32_t i = 0; i < plan->program->symbol_count; i++)
-        if (callgraph_is_leader(plan, i))
-            append_to_row(&row, i, plan->placements[i].weight);
-    find_spans(plan, &row);
-    return row;
-}
-
-static struct row find_variables(const struct plan *plan)
-{
-    struct row row = new_row(plan);
-
-    for (uint32_t i = 0; i < plan->program->symbol_count; i++)
-        if (plan_is_variable(plan, i)) {
-            const struct ptx_variable *variable = &plan->program->symbols[i].item->variable;
-
-            append_to_row(&row, i,
-                          variable->prefix.size + variable->declarator.size +
-                              variable->initialiser.size);
-        }
+        if (!(of_variables ? plan_is_variable(plan, i) : callgraph_is_leader(plan, i)))
+            continue;
+        row.symbols[row.count] = i;
+        row.weights[row.count++] = of_variables
+                                       ? variable->prefix.size + variable->declarator.size +
+                                             variable->initialiser.size
+                                       : plan->placements[i].weight;
+    }
     find_spans(plan, &row);
     return row;
 }
@@ -147,7 +128,7 @@ static struct row find_variables(const struct plan *plan)
 /* Distributes the units; the other functions of each follow it. */
 static void distribute_units(struct plan *plan, size_t most)
 {
-    struct row units = find_unit_row(plan);
+    struct row units = make_row(plan, false);
 
     plan->chunk_count = cut_row(plan, &units, plan->piece_bytes, 0, most);
     callgraph_follow_leaders(plan);
@@ -186,7 +167,7 @@ static void bound_copies(struct plan *plan)
 
 void content_cut(struct plan *plan, uint32_t most)
 {
-    struct row variables = find_variables(plan);
+    struct row variables = make_row(plan, true);
     size_t most_units = most > 1 && variables.count ? most - 1 : most;
 
     plan->piece_bytes = content_cut_piece(plan);

@@ -25,11 +25,6 @@
  * first edit of a kernel, as each starts an assembler, and less after the next ones. */
 #define EDITED_PARTS 4u
 
-struct load {
-    uint64_t weight;
-    uint32_t chunk;
-};
-
 struct dealer {
     struct plan *plan;
     uint32_t *units; /* leaders of units */
@@ -54,31 +49,6 @@ struct weighed {
 
 COMPARISON(compare_weighed, struct weighed,
            COMPARE(b->weight, a->weight) ?: COMPARE(a->symbol, b->symbol));
-
-static bool is_lighter(struct load a, struct load b)
-{
-    return a.weight != b.weight ? a.weight < b.weight : a.chunk < b.chunk;
-}
-
-/* Restores the heap, which has the lightest load on top, after the top load has grown. */
-static void sink_load(struct load *heap, size_t count)
-{
-    size_t at = 0;
-
-    for (;;) {
-        size_t child = 2 * at + 1;
-        struct load swap;
-
-        if (child + 1 < count && is_lighter(heap[child + 1], heap[child]))
-            child++;
-        if (child >= count || !is_lighter(heap[child], heap[at]))
-            return;
-        swap = heap[at];
-        heap[at] = heap[child];
-        heap[child] = swap;
-        at = child;
-    }
-}
 
 /* Bytes of all chunks before a chunk. From this many chunks on, sizes fall from 3/2 of the mean to
  * 1/2: a worker that finishes early finds small chunks at the end, so that all processors stay busy
@@ -127,18 +97,18 @@ static void deal_by_weight(struct dealer *dealer)
 {
     struct plan *plan = dealer->plan;
     struct weighed *order = arena_alloc(plan->arena, dealer->unit_count, sizeof *order);
-    struct load *heap = arena_alloc(plan->arena, plan->chunk_count, sizeof *heap);
 
     for (size_t i = 0; i < dealer->unit_count; i++)
         order[i] = (struct weighed){plan->placements[dealer->units[i]].weight, dealer->units[i]};
     SORT(order, dealer->unit_count, compare_weighed);
-    for (uint32_t i = 0; i < plan->chunk_count; i++)
-        heap[i] = (struct load){.chunk = i};
     for (size_t i = 0; i < dealer->unit_count; i++) {
-        plan->placements[order[i].symbol].chunk = heap[0].chunk;
-        heap[0].weight += order[i].weight;
-        plan->loads[heap[0].chunk] = heap[0].weight;
-        sink_load(heap, plan->chunk_count);
+        uint32_t lightest = 0;
+
+        for (uint32_t c = 1; c < plan->chunk_count; c++)
+            if (plan->loads[c] < plan->loads[lightest])
+                lightest = c;
+        plan->placements[order[i].symbol].chunk = lightest;
+        plan->loads[lightest] += order[i].weight;
     }
 }
 

@@ -281,8 +281,7 @@ void stable_text_finish(struct stable_text *stable, struct writer *writer)
         return;
     writer_text(writer, TEXT(".section .debug_str\n{\n"));
     for (size_t i = 0; i < stable->string_count; i++) {
-        writer_text(writer, stable->labels[i]);
-        writer_text(writer, TEXT(":"));
+        writer_printf(writer, "%.*s:", TEXT_ARG(stable->labels[i]));
         writer_text(writer, stable->strings[i]);
         writer_text(writer, TEXT("\n"));
     }

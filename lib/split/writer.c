@@ -4,7 +4,6 @@
 #include "split/writer.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,13 +26,11 @@ void writer_text(struct writer *writer, struct text text)
 
 void writer_printf(struct writer *writer, const char *format, ...)
 {
-    char line[256];
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(line, sizeof line, format, arguments);
+    writer_text(writer, text_of(arena_vprintf(writer->arena, format, arguments)));
     va_end(arguments);
-    writer_text(writer, arena_text(writer->arena, text_of(line)));
 }
 
 size_t writer_first_edit(const struct program_edit *edits, size_t count, const char *at)

@@ -1,8 +1,18 @@
-/* contents.c: records with the result's symbols. */
-#include "join/contents.h"
+/* common.c: what both ways to join do alike. */
+#include "join/common.h"
 
-bool contents_put_record(struct buffer *to, const struct info_record *record,
-                         const struct cubin *cubin, const uint32_t *joined, const bool *bound)
+enum section_class common_class_of(const struct cubin_section *section)
+{
+    const struct section_facts *row = section->facts;
+    bool is_mercury = cubin_is_mercury(section);
+
+    if (!row || class_is_in(row->class, CLASSES_OF_MERCURY) != is_mercury)
+        return is_mercury ? CLASS_TWIN_OTHER : CLASS_OTHER;
+    return section->type == SHT_CUDA_CONSTANT0 ? CLASS_FUNCTION_CONSTANT : row->class;
+}
+
+bool common_put_record(struct buffer *to, const struct info_record *record,
+                       const struct cubin *cubin, const uint32_t *joined, const bool *bound)
 {
     size_t words = info_symbol_words(record), start = to->size, size;
     bool is_externs = record->attribute == EIATTR_EXTERNS, is_whole = true;
