@@ -220,7 +220,6 @@ static bool find_form(struct exact *join)
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (fits_form(join, &forms[i])) {
             join->form = &forms[i];
-            exact_order_classes(join);
             return true;
         }
     return exact_unsupported(join, NULL, 0, "is written in a form that is not known");

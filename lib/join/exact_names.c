@@ -142,6 +142,7 @@ bool exact_join_section_names(struct exact *join)
 
     for (size_t i = 0; i <= CLASS_COUNT; i++)
         lists[i] = exact_lists(join);
+    exact_order_classes(join);
     for (size_t i = 0; i < join->count; i++)
         if (!exact_classify(join, &join->inputs[i]) ||
             !divide_section_names(join, &join->inputs[i], lists))

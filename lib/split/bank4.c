@@ -42,8 +42,8 @@ static void find_driver_functions(struct bank4 *bank4)
     }
 }
 
-/* Finds the driver functions that each symbol reaches. Callers mostly follow, or mostly precede, what
- * they call: passes in both directions are few. */
+/* Finds the driver functions that each symbol reaches. Callers mostly follow, or mostly precede,
+ * what they call: passes in both directions are few. */
 static uint64_t *find_reach(const struct bank4 *bank4)
 {
     const struct program *program = bank4->plan->program;

@@ -116,10 +116,10 @@ static struct row make_row(const struct plan *plan, bool of_variables)
         if (!(of_variables ? plan_is_variable(plan, i) : callgraph_is_leader(plan, i)))
             continue;
         row.symbols[row.count] = i;
-        row.weights[row.count++] = of_variables
-                                       ? variable->prefix.size + variable->declarator.size +
-                                             variable->initialiser.size
-                                       : plan->placements[i].weight;
+        row.weights[row.count++] =
+            of_variables
+                ? variable->prefix.size + variable->declarator.size + variable->initialiser.size
+                : plan->placements[i].weight;
     }
     find_spans(plan, &row);
     return row;
