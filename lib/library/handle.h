@@ -1,6 +1,8 @@
 /* handle.h: struct minilink, for the files of this folder. */
 #pragma once
 
+#include <locale.h>
+#include <signal.h>
 #include <stdbool.h>
 
 #include "base/arena.h"
@@ -25,6 +27,20 @@ struct minilink {
     struct buffer errors, infos;
     enum diag_severity last; /* of the message before, which notes belong to */
 };
+
+/* Saves the calling thread's context, locale and signal mask on entry to the library, and restores
+ * them on return. Messages use the thread's context. Numbers in texts have a decimal point,
+ * whatever the program's locale. A write to a file at its size limit, or to a pipe without a
+ * reader, must return an error: the signal would end the program. */
+struct caller_state {
+    struct context context;
+    locale_t locale;
+    sigset_t blocked, pending;
+};
+
+/* False when there is no memory for a context. */
+bool caller_state_save(struct caller_state *saved);
+void caller_state_restore(const struct caller_state *saved);
 
 /* Calls function(argument) for `link` under a recovery point, with messages going to the link's
  * logs. Restores the thread's state. MINILINK_NO_MEMORY when memory runs out. */

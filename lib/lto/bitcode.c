@@ -13,11 +13,10 @@
 #include "base/word_list.h"
 #include "diag/diag.h"
 #include "input/bitcode.h"
-#include "lto/bitcode_join.h"
 #include "lto/llvm.h"
 #include "lto/lto_steps.h"
 #include "lto/part.h"
-#include "lto/partition.h"
+#include "lto/kernels.h"
 #include "os/descriptor.h"
 
 /* Most batches of modules that are compiled separately: a child takes as long to load the library

@@ -1,4 +1,6 @@
-/* kernels.h: the names of the kernels in LTO-IR, and what each may cost to compile.
+/* kernels.h: the names of the kernels in LTO-IR, what each may cost to compile, and in which part.
+ * Every part reads all modules, and keeps what its kernels need. The number of parts and their
+ * contents depend only on the program and the options.
  *
  * LTO-IR is opaque. Its kernels are known from PTX that was compiled with it for the same target,
  * or, if the lists in host objects count, from these (input/used.h); else from a compilation of the
@@ -50,3 +52,18 @@ void lto_kernels_free(void *kernels);
 
 /* Bytes of LTO-IR that are compiled, before any compression. */
 uint64_t lto_kernels_bytes(const struct members *members);
+
+/* Most parts. */
+#define PARTITION_MOST_PARTS 256u
+
+/* Fewer kernels than this are not worth a part. */
+#define PARTITION_FEWEST_KERNELS 4u
+
+/* The number of parts that a program of `kernel_count` kernels in `bytes` of LTO-IR is worth. */
+uint32_t partition_part_count(uint64_t bytes, size_t kernel_count);
+
+/* Distributes the kernels to `part_count` parts (at least 1; none of them is empty if there are at
+ * least as many kernels), so that all have about the same cost and neighbours mostly stay together.
+ * Returns the number of each kernel's part, in `arena`. */
+uint32_t *partition_kernels(struct arena *arena, const struct lto_kernel *kernels,
+                            size_t kernel_count, uint32_t part_count);

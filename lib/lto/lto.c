@@ -15,7 +15,6 @@
 #include "lto/lto_steps.h"
 #include "lto/nvjitlink.h"
 #include "lto/part.h"
-#include "lto/partition.h"
 #include "parts/parts.h"
 #include "pool/child_tokens.h"
 

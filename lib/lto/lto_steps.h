@@ -57,3 +57,9 @@ const char *const *lto_options(struct arena *arena, const struct lto_request *re
 
 /* True when the user's own options for libnvvm name the symbols that host code uses. */
 bool lto_options_name_kernels(const struct lto_request *request);
+
+/* bitcode_join.c: joins the PTX of a program's parts, each of which defines some of it, into one
+ * module in `arena`. Names in `internal` were made visible only for the parts. False, and an error,
+ * when a text is not PTX. */
+bool bitcode_join(struct text *ptx, struct arena *arena, const struct text *parts, size_t count,
+                  const struct table *internal);

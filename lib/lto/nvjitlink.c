@@ -62,21 +62,22 @@ static bool wants_ltoir(const struct lto_job *job)
     return false;
 }
 
-static bool find_linked(void *library, struct answer_draft *answer, bool is_ltoir,
-                        struct functions *functions)
-{
-    bool is_found =
-        find_function(library, answer,
-                      is_ltoir ? "nvJitLinkGetLinkedLTOIRSize" : "nvJitLinkGetLinkedPtxSize",
-                      &functions->output_size) &&
-        find_function(library, answer,
-                      is_ltoir ? "nvJitLinkGetLinkedLTOIR" : "nvJitLinkGetLinkedPtx",
-                      &functions->output);
-
-    if (!is_found && is_ltoir)
-        buffer_string(&answer->errors, ": that of CUDA 13.4 and later makes LTO-IR");
-    return is_found;
-}
+/* The functions. Those for the result have another name for LTO-IR. */
+static const struct {
+    const char *name, *for_ltoir;
+    size_t place;
+} rows[] = {
+    {"nvJitLinkCreate", NULL, offsetof(struct functions, create)},
+    {"nvJitLinkAddData", NULL, offsetof(struct functions, add_data)},
+    {"nvJitLinkComplete", NULL, offsetof(struct functions, complete)},
+    {"nvJitLinkGetLinkedPtxSize", "nvJitLinkGetLinkedLTOIRSize",
+     offsetof(struct functions, output_size)},
+    {"nvJitLinkGetLinkedPtx", "nvJitLinkGetLinkedLTOIR", offsetof(struct functions, output)},
+    {"nvJitLinkGetErrorLogSize", NULL, offsetof(struct functions, error_log_size)},
+    {"nvJitLinkGetErrorLog", NULL, offsetof(struct functions, error_log)},
+    {"nvJitLinkGetInfoLogSize", NULL, offsetof(struct functions, info_log_size)},
+    {"nvJitLinkGetInfoLog", NULL, offsetof(struct functions, info_log)},
+};
 
 static bool load_functions(const struct lto_job *job, struct functions *functions,
                            struct answer_draft *answer)
@@ -94,14 +95,17 @@ static bool load_functions(const struct lto_job *job, struct functions *function
     if (!find_function(library, answer, "nvJitLinkVersion", &functions->version))
         return false;
     functions->version(&answer->head.major, &answer->head.minor);
-    return find_function(library, answer, "nvJitLinkCreate", &functions->create) &&
-           find_function(library, answer, "nvJitLinkAddData", &functions->add_data) &&
-           find_function(library, answer, "nvJitLinkComplete", &functions->complete) &&
-           find_linked(library, answer, wants_ltoir(job), functions) &&
-           find_function(library, answer, "nvJitLinkGetErrorLogSize", &functions->error_log_size) &&
-           find_function(library, answer, "nvJitLinkGetErrorLog", &functions->error_log) &&
-           find_function(library, answer, "nvJitLinkGetInfoLogSize", &functions->info_log_size) &&
-           find_function(library, answer, "nvJitLinkGetInfoLog", &functions->info_log);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        bool is_ltoir = rows[i].for_ltoir && wants_ltoir(job);
+
+        if (find_function(library, answer, is_ltoir ? rows[i].for_ltoir : rows[i].name,
+                          (char *)functions + rows[i].place))
+            continue;
+        if (is_ltoir)
+            buffer_string(&answer->errors, ": that of CUDA 13.4 and later makes LTO-IR");
+        return false;
+    }
+    return true;
 }
 
 /* Copies bytes of the library's, or a text without its final NULs. Returns the library's result. */

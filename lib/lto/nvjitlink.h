@@ -11,8 +11,9 @@
 
 /* Name of an input for the library, by index. All have the same length, since the order in which
  * libnvvm writes private strings depends on memory addresses (measured). */
-#define NVJITLINK_INPUT_NAME      "input-%08zu"
-#define NVJITLINK_INPUT_NAME_SIZE 15 /* with the NUL, for the first hundred million */
+#define NVJITLINK_INPUT_NAME      NVJITLINK_INPUT_NAME_HEAD "%08zu"
+#define NVJITLINK_INPUT_NAME_HEAD "input-"
+#define NVJITLINK_INPUT_NAME_SIZE 14u /* of the first hundred million */
 
 /* How -arch= begins in a job whose result is LTO-IR (libnvJitLink 13.4 and later), in place of PTX:
  * it is compiled no further. */

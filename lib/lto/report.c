@@ -19,38 +19,38 @@
 
 static bool is_blank(struct text line)
 {
-    for (size_t i = 0; i < line.size; i++)
-        if (!strchr(" \t\r", line.data[i]))
-            return false;
-    return true;
+    while (line.size > 0 && strchr(" \t\r", line.data[0]))
+        line = text_drop(line, 1);
+    return line.size == 0;
 }
 
-/* The index of an input whose name is at the beginning of `text`, or SIZE_MAX. */
-static size_t find_input(struct text text, size_t count)
+/* Takes the library's name of an input off the front of *text. */
+static bool take_input_name(struct text *text, size_t count, uint64_t *index)
 {
-    char copy[NVJITLINK_INPUT_NAME_SIZE], name[32];
-    size_t index;
+    struct text name = *text;
 
-    if (text.size < sizeof copy - 1)
-        return SIZE_MAX;
-    snprintf(copy, sizeof copy, "%.*s", (int)sizeof copy - 1, text.data);
-    index = (size_t)strtoul(copy + strcspn(copy, "0123456789"), NULL, 10);
-    snprintf(name, sizeof name, NVJITLINK_INPUT_NAME, index);
-    return index < count && strcmp(copy, name) == 0 ? index : SIZE_MAX;
+    if (name.size < NVJITLINK_INPUT_NAME_SIZE)
+        return false;
+    name.size = NVJITLINK_INPUT_NAME_SIZE;
+    if (!text_skip(&name, TEXT(NVJITLINK_INPUT_NAME_HEAD)) || !text_scan_number(&name, index) ||
+        name.size > 0 || *index >= count)
+        return false;
+    *text = text_drop(*text, NVJITLINK_INPUT_NAME_SIZE);
+    return true;
 }
 
 /* Replaces the library's names of inputs by their own. */
 static void restore_names(struct buffer *out, struct text line, const struct job_inputs *inputs)
 {
-    while (line.size > 0) {
-        size_t index = line.data[0] == 'i' ? find_input(line, inputs->count) : SIZE_MAX;
-        size_t taken = index == SIZE_MAX ? 1 : NVJITLINK_INPUT_NAME_SIZE - 1;
+    uint64_t index;
 
-        if (index == SIZE_MAX)
-            buffer_char(out, line.data[0]);
-        else
+    while (line.size > 0) {
+        if (take_input_name(&line, inputs->count, &index)) {
             buffer_string(out, inputs->list[index].name);
-        line = text_drop(line, taken);
+            continue;
+        }
+        buffer_char(out, line.data[0]);
+        line = text_drop(line, 1);
     }
 }
 
@@ -157,24 +157,19 @@ static void report_death(const struct part_list *run, const struct exec_result *
         context_raise(LINK_ENVIRONMENT);
 }
 
-static bool is_out_of_memory(const struct exec_result *result)
-{
-    return (result->end == EXEC_NOT_STARTED && result->code == ENOMEM) ||
-           (result->end == EXEC_EXITED && result->code == LTO_CHILD_NO_MEMORY);
-}
-
 bool lto_report_end(struct part_list *run, const struct part *part, const char *when)
 {
+    const struct exec_result *result = &part->result;
     const struct lto_answer *answer = &part->answer;
-    bool has_ended_well =
-        part->result.end == EXEC_EXITED && part->result.code == LTO_CHILD_ANSWERED;
+    bool has_ended_well = result->end == EXEC_EXITED && result->code == LTO_CHILD_ANSWERED;
 
-    if (is_out_of_memory(&part->result))
+    if ((result->end == EXEC_NOT_STARTED && result->code == ENOMEM) ||
+        (result->end == EXEC_EXITED && result->code == LTO_CHILD_NO_MEMORY))
         context_raise(LINK_NO_MEMORY);
     report_log(run, output_of(part), true);
     /* An answer that is complete now was not readable when its child ended. */
     if (!has_ended_well || !answer->errors.data || answer->step == LTO_STEP_DONE) {
-        report_death(run, &part->result, when);
+        report_death(run, result, when);
         return false;
     }
     if (answer->step == LTO_STEP_LOAD) {

@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "base/context.h"
-#include "library/caller_state.h"
 #include "library/handle.h"
 #include "library/nvjitlink/link.h"
 #include "library/nvjitlink/toolkit.h"
