@@ -9,13 +9,10 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/context.h"
 #include "base/memory.h"
 #include "cache/folder.h"
 #include "cache/temporary.h"

@@ -15,9 +15,6 @@
  * by the link thread only. NULL is a cache that finds nothing and stores nothing. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/buffer.h"
 #include "cache/entry.h"
 #include "cache/key.h"

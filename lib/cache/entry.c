@@ -1,7 +1,6 @@
 /* entry.c: a header that allows to check every byte. */
 #include "cache/entry.h"
 
-#include <stddef.h>
 #include <xxhash.h>
 
 #define MAGIC  "minilnkC"

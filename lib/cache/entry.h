@@ -2,9 +2,6 @@
  * one after the other. No byte is trusted until all have been checked. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/text.h"
 #include "cache/key.h"
 

@@ -13,8 +13,6 @@
  * many threads at once. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "cache/cache.h"
 
 struct file_hash {

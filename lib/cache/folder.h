@@ -1,7 +1,6 @@
 /* folder.h: makes, opens and checks the folder of a cache and its subfolders. */
 #pragma once
 
-#include <stdbool.h>
 #include <sys/stat.h>
 
 #include "cache/key.h"

@@ -6,8 +6,6 @@
  * key (minilink(1), Cache). */
 #pragma once
 
-#include <stdint.h>
-
 #include "base/text.h"
 
 #define CACHE_KEY_SIZE 16u

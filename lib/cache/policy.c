@@ -1,9 +1,7 @@
 /* policy.c: a table row for each key, with the units that its number can have. */
 #include "cache/policy.h"
 
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/text.h"
 

@@ -2,8 +2,6 @@
  * entry in one step, or is removed. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/text.h"
 #include "cache/folder.h"
 

@@ -350,8 +350,10 @@ void distribute_report_missing(struct distribute_batch *batch)
         diag_note("and of %zu more of %zu", missing - named, batch->count);
 }
 
-void distribute_free(struct distribute_batch *batch)
+void distribute_free(void *argument)
 {
+    struct distribute_batch *batch = argument;
+
     for (size_t i = 0; i < batch->count; i++) {
         free(batch->jobs[i].data);
         free(batch->jobs[i].log);

@@ -135,5 +135,6 @@ void result_take(struct distribute_batch *batch, struct distribute_job *job);
 /* Reports the jobs that have no result, with their kernels. */
 void distribute_report_missing(struct distribute_batch *batch);
 
-/* Frees everything except the jobs themselves, including results that were not taken. */
-void distribute_free(struct distribute_batch *batch);
+/* Frees everything except the jobs themselves, including results that were not taken. For
+ * CONTEXT_DEFER, too. */
+void distribute_free(void *batch);

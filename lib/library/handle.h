@@ -3,7 +3,6 @@
 
 #include <locale.h>
 #include <signal.h>
-#include <stdbool.h>
 
 #include "base/arena.h"
 #include "base/buffer.h"

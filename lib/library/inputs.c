@@ -2,7 +2,6 @@
 
 #include "command/apply_option.h"
 #include "distribute/files.h"
-#include "input/file.h"
 #include "input/thin.h"
 #include "library/handle.h"
 

@@ -1,11 +1,9 @@
 /* library.c: creates, completes and destroys a link. */
 #include <stdlib.h>
-#include <time.h>
 
 #include "command/lookup.h"
 #include "command/reporting.h"
 #include "library/handle.h"
-#include "link/link.h"
 #include "os/thread.h"
 
 /* How much of the caller's stack a call may use: 26 to 44 KiB were measured, for links with each

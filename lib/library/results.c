@@ -1,8 +1,6 @@
 /* results.c: the results of a link, in memory that the link owns. */
-#include <string.h>
 
 #include "library/handle.h"
-#include "link/link.h"
 #include "merge/merge.h"
 
 static const char *bytes_of(const struct minilink *link, bool is_ptx, size_t *size)

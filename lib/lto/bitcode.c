@@ -4,18 +4,14 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/context.h"
 #include "base/name_list.h"
-#include "base/text.h"
 #include "base/word_list.h"
 #include "diag/diag.h"
 #include "input/bitcode.h"
 #include "lto/llvm.h"
 #include "lto/lto_steps.h"
-#include "lto/part.h"
 #include "lto/kernels.h"
 #include "os/descriptor.h"
 

@@ -6,9 +6,6 @@
  * The PTX is linked like any other. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "lto/lto.h"
 
 struct bitcode_request {

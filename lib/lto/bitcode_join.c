@@ -5,10 +5,7 @@
 
 #include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/buffer.h"
-#include "base/context.h"
 #include "diag/diag.h"
 #include "ptx/module.h"
 #include "ptx/types.h"

@@ -4,14 +4,10 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/arena.h"
-#include "base/context.h"
 #include "diag/diag.h"
 #include "distribute/job_report.h"
-#include "lto/job.h"
 #include "lto/llvm.h"
 #include "lto/nvjitlink.h"
 #include "os/descriptor.h"

@@ -2,11 +2,8 @@
 #include "lto/lto_steps.h"
 
 #include <errno.h>
-#include <string.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
-#include "lto/lto.h"
 #include "os/descriptor.h"
 
 /* Members of a group are adjacent. */

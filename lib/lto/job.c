@@ -2,9 +2,7 @@
 #include "lto/job.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
 #include "os/descriptor.h"
 

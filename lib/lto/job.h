@@ -15,9 +15,6 @@
  * job may come from another machine: both are checked like any foreign input. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/text.h"

@@ -5,11 +5,7 @@
  * belongs to. */
 #include "lto/kernels.h"
 
-#include <stdlib.h>
-
-#include "base/context.h"
 #include "base/search.h"
-#include "base/table.h"
 #include "diag/diag.h"
 #include "input/used.h"
 #include "ptx/module.h"

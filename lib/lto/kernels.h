@@ -7,10 +7,6 @@
  * whole program without optimisation. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/table.h"
 #include "base/text.h"

@@ -6,18 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/arch.h"
-#include "base/arena.h"
-#include "base/buffer.h"
-#include "base/table.h"
 #include "facts/targets.h"
-#include "lto/llvm_api.h"
 #include "lto/llvm_steps.h"
 #include "os/descriptor.h"
 
@@ -57,23 +52,28 @@ struct run {
 /* Records the current step, for the parent if this process dies. */
 static void begin_step(struct run *run, enum lto_step step, size_t input)
 {
-    struct answer_head head = run->answer.head;
+    struct answer_head *head = &run->answer.head;
 
-    run->answer.head.step = head.step = step;
-    run->answer.head.failed_input = head.failed_input = (uint32_t)input;
-    descriptor_write_at(run->job->answer, &head, sizeof head, 0);
+    head->step = step;
+    head->failed_input = (uint32_t)input;
+    descriptor_write_at(run->job->answer, head, sizeof *head, 0);
 }
 
-static bool fail_with_message(struct run *run, const char *message)
+static bool __attribute__((format(printf, 2, 3))) fail(struct run *run, const char *format, ...)
 {
-    buffer_printf(&run->answer.errors, "%s\n", message ? message : "no reason given");
+    va_list arguments;
+
+    va_start(arguments, format);
+    buffer_vprintf(&run->answer.errors, format, arguments);
+    va_end(arguments);
+    buffer_char(&run->answer.errors, '\n');
     return false;
 }
 
 /* Returns false; this message counts if LLVM has given no reason. */
 static bool fail_anyhow(struct run *run, const char *message)
 {
-    return run->answer.errors.size == 0 && fail_with_message(run, message);
+    return run->answer.errors.size == 0 && fail(run, "%s", message);
 }
 
 static void take_diagnostic(llvm_diagnostic diagnostic, void *argument)
@@ -130,11 +130,8 @@ static bool parse_words(struct run *run)
     int count = run->word_count - 1;
     int known = llvm_api_unknown(run->job->library, run->words + 1, count);
 
-    if (known < count) {
-        buffer_printf(&run->answer.errors, "it has no option '%s' (-Xllvm)\n",
-                      run->words[known + 1]);
-        return false;
-    }
+    if (known < count)
+        return fail(run, "it has no option '%s' (-Xllvm)", run->words[known + 1]);
     llvm.parse_options(run->word_count, run->words, NULL);
     return true;
 }
@@ -146,13 +143,11 @@ static bool take_llvm_options(struct run *run)
     run->words = arena_zalloc(&run->arena, job->option_count + 2, sizeof *run->words);
     run->words[run->word_count++] = "minilink";
     for (size_t i = 0; i < job->option_count; i++)
-        if (!take_llvm_option(run, job->options[i])) {
-            buffer_printf(&run->answer.errors, "option '%s' is not understood\n", job->options[i]);
-            return false;
-        }
+        if (!take_llvm_option(run, job->options[i]))
+            return fail(run, "option '%s' is not understood", job->options[i]);
     if (run->word_count > 1 && !parse_words(run))
         return false;
-    return run->arch.sm != 0 || fail_with_message(run, "option arch= is missing");
+    return run->arch.sm != 0 || fail(run, "option arch= is missing");
 }
 
 static llvm_machine make_machine(struct run *run, const char *cpu, const char *features)
@@ -195,8 +190,7 @@ static bool find_cpu(struct run *run, int said)
     while (targets_next(&arch, NULL) && arch.sm <= run->arch.sm)
         if (!arch.suffix && knows(run, arch_name(arch, name), said))
             memcpy(run->cpu, name, sizeof run->cpu);
-    return run->cpu[0] ||
-           fail_with_message(run, "it knows no target whose PTX is good for this one");
+    return run->cpu[0] || fail(run, "it knows no target whose PTX is good for this one");
 }
 
 /* Runs find_cpu with standard error redirected to a memory file. */
@@ -222,7 +216,7 @@ static bool open_target(struct run *run)
     llvm.init_target_mc();
     llvm.init_printer();
     if (llvm.find_target(TRIPLE, &run->target, &message))
-        return fail_with_message(run, message);
+        return fail(run, "%s", message ? message : "no reason given");
     if (!choose_cpu(run))
         return false;
     if (strcmp(arch_name(run->arch, asked), run->cpu) != 0)
@@ -251,7 +245,7 @@ static bool open_machine(struct run *run, unsigned ptx)
         snprintf(run->features, sizeof run->features, "+ptx%u", ptx % 1000);
     run->machine = make_machine(run, run->cpu, run->features);
     run->layout = run->machine ? llvm.create_layout(run->machine) : NULL;
-    return run->layout || fail_with_message(run, "it makes no code for this target");
+    return run->layout || fail(run, "it makes no code for this target");
 }
 
 static llvm_context make_context(struct run *run)
@@ -262,22 +256,26 @@ static llvm_context make_context(struct run *run)
     return context;
 }
 
+static llvm_buffer open_input(struct run *run, size_t index)
+{
+    struct bytes data = run->job->inputs[index].data;
+
+    begin_step(run, LTO_STEP_ADD, index);
+    return llvm.make_buffer((const char *)data.data, data.size, "bitcode", 0);
+}
+
 static bool parse_ir_module(struct run *run, llvm_context context, size_t index,
                             llvm_module *module)
 {
-    struct bytes data = run->job->inputs[index].data;
-    llvm_buffer buffer;
-
-    begin_step(run, LTO_STEP_ADD, index);
-    buffer = llvm.make_buffer((const char *)data.data, data.size, "bitcode", 0);
-    return !llvm.parse_bitcode(context, buffer, module) || fail_anyhow(run, "it cannot be read");
+    return !llvm.parse_bitcode(context, open_input(run, index), module) ||
+           fail_anyhow(run, "it cannot be read");
 }
 
 static bool run_passes(struct run *run, llvm_module module, const char *passes)
 {
     llvm_error error = llvm.run_passes(module, passes, run->machine, llvm.create_pass_options());
 
-    return !error || fail_with_message(run, llvm.error_message(error));
+    return !error || fail(run, "%s", llvm.error_message(error));
 }
 
 /* Runs the rows of passes that must see the whole program. */
@@ -322,18 +320,13 @@ static bool emit_code(struct run *run, llvm_module module)
     char *message = NULL;
 
     if (llvm.emit(run->machine, module, LLVM_ASSEMBLY_FILE, &message, &buffer))
-        return fail_with_message(run, message);
+        return fail(run, "%s", message ? message : "no reason given");
     append_object(run, buffer);
     return run->answer.errors.size == 0;
 }
 
 /* Drops llvm.compiler.used: symbols that only a compiler must keep, a linker may drop; clang lists
  * kernels of other files there, which are declared like functions. */
-static bool drop_unused(struct run *run, llvm_module module)
-{
-    return !llvm_module_drop(module, LLVM_COMPILER_USED) || run_passes(run, module, "globaldce");
-}
-
 static bool compile_modules(struct run *run)
 {
     for (size_t i = 0; i < run->job->input_count; i++) {
@@ -344,7 +337,9 @@ static bool compile_modules(struct run *run)
             return false;
         begin_step(run, LTO_STEP_COMPLETE, i);
         if (!open_machine(run, llvm_module_ptx(module, 0)) || !optimize(run, module) ||
-            !drop_unused(run, module) || !emit_code(run, module))
+            (llvm_module_drop(module, LLVM_COMPILER_USED) &&
+             !run_passes(run, module, "globaldce")) ||
+            !emit_code(run, module))
             return false;
         buffer_char(&run->answer.ptx, '\0');
         llvm.dispose_machine(run->machine);
@@ -467,21 +462,13 @@ static bool compile_linked(struct run *run)
            emit_code(run, program);
 }
 
-static bool compile_part(struct run *run)
-{
-    struct bytes data = run->job->inputs->data;
-
-    begin_step(run, LTO_STEP_ADD, 0);
-    return emit_part(run, llvm.make_buffer((const char *)data.data, data.size, "bitcode", 0));
-}
-
 static bool compile_module(struct run *run)
 {
     begin_step(run, LTO_STEP_CREATE, 0);
     if (!take_llvm_options(run) || !open_target(run))
         return false;
     if (run->is_part)
-        return run->job->input_count == 1 && compile_part(run);
+        return run->job->input_count == 1 && emit_part(run, open_input(run, 0));
     return run->is_linked ? compile_linked(run) : compile_modules(run);
 }
 

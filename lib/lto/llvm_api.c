@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "os/descriptor.h"

@@ -6,9 +6,6 @@
  * which most functions return on failure. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/buffer.h"
 #include "base/text.h"
 

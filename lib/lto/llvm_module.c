@@ -3,11 +3,8 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
-#include "base/table.h"
-#include "base/text.h"
 
 #define CPU      "target-cpu"
 #define FEATURES "target-features"

@@ -4,12 +4,8 @@
  * symbols become visible after the passes of parts. */
 #include "lto/llvm_steps.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-#include "base/table.h"
-#include "base/text.h"
 
 /* Measured on libLLVM 19: generating code of 5,000 instructions takes 200 ms, and each part costs
  * 10 ms more. So on few processors more parts than these cost more than they save. */
@@ -153,17 +149,6 @@ static void mend_name(llvm_value value)
     buffer_free(&mended);
 }
 
-/* Names all unnamed symbols: each part would give its own the same names. */
-static void name_all(llvm_module module)
-{
-    for (llvm_value g = llvm.first_global(module); g; g = llvm.next_global(g))
-        if (llvm_name(g).size == 0)
-            mend_name(g);
-    for (llvm_value f = llvm.first_function(module); f; f = llvm.next_function(f))
-        if (llvm_name(f).size == 0)
-            mend_name(f);
-}
-
 static bool is_only_accessed(llvm_value pointer, unsigned depth);
 
 /* Whether a user of a pointer only reads or writes the memory that it points to. */
@@ -224,30 +209,32 @@ static bool is_used_outside(llvm_value variable)
                                llvm.address_space(llvm.get_type(variable)) != LLVM_SHARED_SPACE));
 }
 
-/* Link-once symbols may be dropped if nothing names them, which can be so in one part while other
- * parts name them: makes them weak. */
-static void keep_shared(llvm_value value)
+/* Names an unnamed symbol: each part would give its own the same name. Link-once symbols may be
+ * dropped if nothing names them, which can be so in one part while other parts name them: makes
+ * them weak. */
+static void prepare(llvm_value value)
 {
     int linkage = llvm.get_linkage(value);
 
+    if (llvm_name(value).size == 0)
+        mend_name(value);
     if (linkage == LLVM_LINK_ONCE_ANY || linkage == LLVM_LINK_ONCE_ODR)
         llvm.set_linkage(value, linkage == LLVM_LINK_ONCE_ANY ? LLVM_WEAK_ANY : LLVM_WEAK_ODR);
 }
 
 void llvm_parts_promote(llvm_module module, struct buffer *names)
 {
-    name_all(module);
     llvm_module_drop(module, "llvm.used");
     llvm_module_drop(module, LLVM_COMPILER_USED);
     for (llvm_value g = llvm.first_global(module); g; g = llvm.next_global(g)) {
-        keep_shared(g);
+        prepare(g);
         if (is_local(g) && is_used_outside(g))
             promote(g, is_only_accessed(g, 0) ? LLVM_PRIVATE : LLVM_EXTERNAL, names);
         else if (is_local(g))
             llvm.set_linkage(g, LLVM_INTERNAL);
     }
     for (llvm_value f = llvm.first_function(module); f; f = llvm.next_function(f)) {
-        keep_shared(f);
+        prepare(f);
         if (is_local(f) && is_value_used(f))
             promote(f, LLVM_EXTERNAL, names);
     }

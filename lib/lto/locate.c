@@ -3,18 +3,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/buffer.h"
-#include "base/context.h"
 #include "base/memory.h"
 #include "cache/file_hash.h"
 #include "diag/diag.h"
 #include "lto/bitcode.h"
-#include "lto/lto.h"
 #include "lto/lto_steps.h"
-#include "lto/part.h"
 
 /* Names for the loader, if no file is found. */
 static const char *const loader_names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12",

@@ -3,10 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/buffer.h"
-#include "base/context.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "facts/toolkits.h"
@@ -14,8 +11,6 @@
 #include "lto/kernels.h"
 #include "lto/lto_steps.h"
 #include "lto/nvjitlink.h"
-#include "lto/part.h"
-#include "parts/parts.h"
 #include "pool/child_tokens.h"
 
 /* Memory of a compilation (measured on libnvJitLink 13.0: 60 MiB for 139 KB of LTO-IR, 109 MiB for

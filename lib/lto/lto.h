@@ -7,9 +7,6 @@
  * the parts are joined (minilink-internals(7), LTO in parts). */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/text.h"
 #include "cache/cache.h"

@@ -1,9 +1,6 @@
 /* lto_steps.h: steps of lto.c and bitcode.c that are in files of their own. Private to lto/. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/arena.h"
 #include "base/text.h"
 #include "input/member.h"

@@ -9,7 +9,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/context.h"
 

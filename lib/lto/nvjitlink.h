@@ -5,8 +5,6 @@
  * goes to a file (job.h). */
 #pragma once
 
-#include <stdint.h>
-
 #include "lto/job.h"
 
 /* Name of an input for the library, by index. All have the same length, since the order in which

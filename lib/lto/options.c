@@ -8,11 +8,8 @@
  * options can. */
 #include "lto/lto_steps.h"
 
-#include <string.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
-#include "base/context.h"
 #include "input/used.h"
 #include "lto/nvjitlink.h"
 #include "options/forward.h"

@@ -6,15 +6,12 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "distribute/distribute.h"
 #include "distribute/job_messages.h"
 #include "lto/child.h"
 #include "lto/lto.h"
@@ -25,7 +22,6 @@
 #include "pool/child_tokens.h"
 #include "pool/dispatch.h"
 #include "pool/memory_budget.h"
-#include "pool/pool.h"
 
 /* Most bytes that are kept of the library's output. */
 #define OUTPUT_LIMIT 65536u
@@ -90,7 +86,7 @@ static bool find_in_cache(struct part *part)
     if (result->output_size)
         result->output =
             memory_copy_string((const char *)parts[PART_OUTPUT].data, result->output_size);
-    part->succeeded = part->is_found = true;
+    part->succeeded = true;
     return true;
 }
 
@@ -152,14 +148,13 @@ static bool run_copy(struct part *part, const struct exec_request *run, const in
 static void run_part_child(struct part *part, int job, int answer)
 {
     const struct part_list *run = part->run;
-    const char *library = run->link->library;
     const struct child_tokens *tokens = child_tokens_get();
     const int pass[] = {job, run->inputs_fd, answer, tokens ? tokens->fds[0] : -1,
                         tokens ? tokens->fds[1] : -1};
-    char paths[3][FD_PATH_SIZE], own[PATH_MAX], word[PATH_MAX + sizeof LTO_CHILD_WORD];
+    char paths[3][FD_PATH_SIZE], own[PATH_MAX];
     const char *program = run->program ? run->program : self_exec_file(own);
     const char *argv[] = {
-        program, word, fork_server_files[0], fork_server_files[1], fork_server_files[2], NULL};
+        program, run->word, fork_server_files[0], fork_server_files[1], fork_server_files[2], NULL};
     const struct exec_request request = {
         .argv = argv,
         .pass = pass,
@@ -175,8 +170,6 @@ static void run_part_child(struct part *part, int job, int answer)
         part->result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = tokens->error};
         return;
     }
-    snprintf(word, sizeof word, "%s%s%s", LTO_CHILD_WORD, library ? "=" : "",
-             library ? library : "");
     if (tokens || !run_copy(part, &request, pass)) {
         for (int i = 0; i < 3; i++) {
             snprintf(paths[i], sizeof paths[i], "/dev/fd/%d", pass[i]);
@@ -246,133 +239,67 @@ static size_t make_tasks(struct pool_task *tasks, struct part_list *run)
     return count;
 }
 
-/* One call, and the resources that it holds. */
-struct sending {
-    struct part_list *run;
-    struct part **parts; /* parts of the jobs */
-    struct distribute_batch batch;
-    struct bytes inputs; /* mapped */
-};
-
-static void end_sending_parts(void *argument)
+/* A part without an answer is left as if its child had found no job. */
+static void take_remote_part(struct part *part, struct distribute_job *job)
 {
-    struct sending *sending = argument;
-
-    descriptor_unmap(&sending->inputs);
-    distribute_free(&sending->batch);
-}
-
-static void choose_part_tool(struct sending *sending)
-{
-    struct distribute_batch *batch = &sending->batch;
-    const char **words = arena_alloc(&batch->arena, 3, sizeof *words);
-    const char *tool = batch->distribution->tool;
-
-    words[0] = distribute_is_minilink(tool) ? tool : distribute_own_path(&batch->arena);
-    words[1] = sending->run->link->library ? arena_printf(&batch->arena, "%s=%s", LTO_CHILD_WORD,
-                                                          sending->run->link->library)
-                                           : LTO_CHILD_WORD;
-    words[2] = NULL;
-    if (!descriptor_map(sending->run->inputs_fd, &sending->inputs))
-        context_raise(LINK_NO_MEMORY);
-    batch->tool = (struct distribute_tool){
-        .words = words,
-        .input_suffix = ".job",
-        .output_suffix = ".answer",
-        .shared = {(const char *)sending->inputs.data, sending->inputs.size},
-        .is_positional = true,
-        .reports = true,
-        .time_limit = sending->run->link->timeout,
-    };
-}
-
-static void make_remote_parts(struct sending *sending)
-{
-    struct part_list *run = sending->run;
-    struct distribute_batch *batch = &sending->batch;
-
-    batch->jobs = arena_zalloc(&batch->arena, run->count, sizeof *batch->jobs);
-    sending->parts = arena_alloc(&batch->arena, run->count, sizeof *sending->parts);
-    for (size_t i = 0; i < run->count; i++) {
-        struct part *part = &run->list[i];
-
-        if (part->is_found)
-            continue;
-        sending->parts[batch->count] = part;
-        batch->jobs[batch->count++] =
-            (struct distribute_job){.name = arena_printf(&batch->arena, "LTO part %zu", i),
-                                    .input = part->job,
-                                    .cost = part->cost};
+    part->result = (struct exec_result){.end = EXEC_EXITED, .code = LTO_CHILD_NO_JOB};
+    if (job->end == DISTRIBUTE_DONE) {
+        part->result.code = LTO_CHILD_ANSWERED;
+        take_answer(part, job->data, job->size);
+        job->data = NULL;
+    } else if (job->end == DISTRIBUTE_FAILED && job->code == LINK_NO_MEMORY) {
+        part->result.code = LTO_CHILD_NO_MEMORY;
+    } else if (job->end == DISTRIBUTE_WRONG) {
+        diag_error("The result of %s cannot be used: %s", job->name, job->why);
     }
 }
 
-static void take_remote_parts(struct sending *sending)
+static void run_remote_jobs(struct distribute_batch *batch, const struct pool_task *tasks)
 {
-    for (size_t i = 0; i < sending->batch.count; i++) {
-        struct distribute_job *job = &sending->batch.jobs[i];
-        struct part *part = sending->parts[i];
-
-        part->result = (struct exec_result){.end = EXEC_EXITED, .code = LTO_CHILD_NO_JOB};
-        if (job->end == DISTRIBUTE_DONE) {
-            part->result.code = LTO_CHILD_ANSWERED;
-            take_answer(part, job->data, job->size);
-            job->data = NULL;
-        } else if (job->end == DISTRIBUTE_FAILED && job->code == LINK_NO_MEMORY) {
-            part->result.code = LTO_CHILD_NO_MEMORY;
-        } else if (job->end == DISTRIBUTE_WRONG) {
-            diag_error("The result of %s cannot be used: %s", job->name, job->why);
-        }
-    }
-}
-
-static void run_remote_parts(struct sending *sending)
-{
-    struct distribute_batch *batch = &sending->batch;
-
     if (distribute_run(batch) != LINK_OK) { /* reported, or a signal */
         for (size_t i = 0; i < batch->count; i++)
-            sending->parts[i]->result = (struct exec_result){.end = EXEC_CANCELLED};
+            ((struct part *)tasks[i].argument)->result.end = EXEC_CANCELLED;
         return;
     }
     job_messages_report(batch, batch->how != NULL);
     distribute_report_missing(batch);
-    take_remote_parts(sending);
+    for (size_t i = 0; i < batch->count; i++)
+        take_remote_part(tasks[i].argument, &batch->jobs[i]);
 }
 
-/* Has the distributor run the parts that are not in the cache. Each part is left as its child would
- * have left it; one without an answer, as if its child had found no job. */
-static void send_parts(struct part_list *run)
+/* Has the distributor run the parts. The report verifies the bytes; their contents are read like
+ * every child's answer. */
+static void send_parts(struct part_list *run, const struct pool_task *tasks, size_t count)
 {
-    /* The report verifies the bytes; their contents are read like every child's answer. */
-    struct sending sending = {
-        .run = run, .batch = {.distribution = run->link->distribution, .begins = answer_begins}};
+    struct distribute_batch batch = {.distribution = run->link->distribution,
+                                     .begins = answer_begins};
+    const char *tool = batch.distribution->tool;
+    struct bytes inputs;
 
-    CONTEXT_DEFER(end_sending_parts, &sending);
-    make_remote_parts(&sending);
-    choose_part_tool(&sending);
-    run_remote_parts(&sending);
-}
-
-/* Runs the remaining tasks. Returns how many ran at one time. */
-static uint32_t run_part_tasks(struct part_list *run, struct pool_task *tasks, size_t count)
-{
-    const struct dispatch_request wanted = {
-        .tasks = tasks,
-        .count = count,
-        .threads = run->threads,
-        .jobserver = run->link->jobserver,
-        .child_threads = run->child_threads,
-        .is_cancelled = is_cancelled,
+    if (!descriptor_map(run->inputs_fd, &inputs))
+        context_raise(LINK_NO_MEMORY);
+    CONTEXT_DEFER(descriptor_unmap, &inputs);
+    CONTEXT_DEFER(distribute_free, &batch);
+    tool = distribute_is_minilink(tool) ? tool : distribute_own_path(&batch.arena);
+    batch.tool = (struct distribute_tool){
+        .words = (const char *[]){tool, run->word, NULL},
+        .input_suffix = ".job",
+        .output_suffix = ".answer",
+        .shared = {(const char *)inputs.data, inputs.size},
+        .is_positional = true,
+        .reports = true,
+        .time_limit = run->link->timeout,
     };
-    uint32_t threads = run->threads;
+    batch.jobs = arena_zalloc(&batch.arena, count, sizeof *batch.jobs);
+    for (size_t i = 0; i < count; i++) {
+        const struct part *part = tasks[i].argument;
 
-    cancellation_watch(run->link->stop, cancel_parts, run);
-    if (run->link->distribution)
-        send_parts(run);
-    else
-        threads = dispatch_run(&wanted);
-    cancellation_unwatch(run->link->stop);
-    return threads;
+        batch.jobs[batch.count++] = (struct distribute_job){
+            .name = arena_printf(&batch.arena, "LTO part %zu", (size_t)(part - run->list)),
+            .input = part->job,
+            .cost = part->cost};
+    }
+    run_remote_jobs(&batch, tasks);
 }
 
 uint32_t part_most_threads(const struct lto_request *link)
@@ -398,18 +325,30 @@ static uint32_t count_part_threads(struct part_list *run)
 
 static void run_all(struct part_list *run)
 {
+    const struct lto_request *link = run->link;
     struct pool_task *tasks = arena_alloc(&run->arena, run->count, sizeof *tasks);
-    size_t count;
-    uint32_t threads;
+    struct dispatch_request wanted = {
+        .tasks = tasks,
+        .threads = run->threads = count_part_threads(run),
+        .jobserver = link->jobserver,
+        .child_threads = run->child_threads,
+        .is_cancelled = is_cancelled,
+    };
 
-    run->threads = count_part_threads(run);
     run->is_repeated |= run->count > run->threads;
-    count = make_tasks(tasks, run);
-    if (count == 0)
+    run->word = link->library ? arena_printf(&run->arena, LTO_CHILD_WORD "=%s", link->library)
+                              : LTO_CHILD_WORD;
+    wanted.count = make_tasks(tasks, run);
+    if (wanted.count == 0)
         return;
-    threads = run_part_tasks(run, tasks, count);
-    if (count == run->count)
-        run->threads = threads;
+    cancellation_watch(link->stop, cancel_parts, run);
+    if (link->distribution)
+        send_parts(run, tasks, wanted.count);
+    else if (wanted.count == run->count)
+        run->threads = dispatch_run(&wanted);
+    else
+        dispatch_run(&wanted);
+    cancellation_unwatch(link->stop);
 }
 
 size_t part_run_all(struct part_list *run, struct arena *texts)

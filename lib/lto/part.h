@@ -5,10 +5,6 @@
  * are cancelled and earlier ones are not, so that the reported one does not depend on timing. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/table.h"
 #include "base/text.h"
@@ -29,7 +25,6 @@ struct part {
     struct cache_value kept;   /* the answer's file, malloc'ed, as its first part; else empty */
     struct lto_answer answer;  /* its contents; zero when it is incomplete */
     bool succeeded;            /* the library succeeded */
-    bool is_found;             /* found in the cache: an earlier link compiled it */
     uint64_t started;          /* of clock_now() */
     uint64_t nanoseconds;
     int cancelled; /* another part failed; written with an atomic store */
@@ -41,6 +36,7 @@ struct part_list {
     const struct lto_request
         *link;           /* settings; no library = none is loaded before a job is known */
     const char *program; /* minilink; NULL = self_exec_file() */
+    const char *word;    /* its first argument (child.h) */
     struct arena arena;  /* for data that is needed until the end */
     struct job_inputs inputs;
     int inputs_fd; /* file with all inputs; -1 = none */

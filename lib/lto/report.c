@@ -4,17 +4,10 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/buffer.h"
-#include "base/context.h"
-#include "base/text.h"
 #include "diag/diag.h"
 #include "diag/events.h"
 #include "lto/child.h"
-#include "lto/lto.h"
 #include "lto/nvjitlink.h"
 
 static bool is_blank(struct text line)

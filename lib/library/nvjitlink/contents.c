@@ -9,10 +9,8 @@
 #include "library/nvjitlink/contents.h"
 
 #include <elf.h>
-#include <string.h>
 
 #include "base/little.h"
-#include "base/text.h"
 #include "facts/runs_on.h"
 #include "input/fatbin.h"
 #include "input/rawcode.h"

@@ -1,9 +1,6 @@
 /* contents.h: the type of an input, and the code in it. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/arch.h"
 #include "facts/toolkits.h"
 #include "library/nvjitlink/interface.h"

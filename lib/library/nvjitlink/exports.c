@@ -5,8 +5,6 @@
 #include "library/nvjitlink/link.h"
 #include "library/nvjitlink/versions.def"
 
-#include <stddef.h>
-
 #ifndef NVJITLINK_MAJOR
 #define NVJITLINK_MAJOR 13
 #endif

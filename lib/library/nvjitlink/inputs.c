@@ -10,7 +10,6 @@
  * (Mercury sections, beside texture references). */
 
 #include "base/context.h"
-#include "base/text.h"
 #include "distribute/files.h"
 #include "input/archive.h"
 #include "library/handle.h"

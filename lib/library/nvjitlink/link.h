@@ -1,9 +1,6 @@
 /* link.h: struct nvJitLink, for the files of this folder. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "library/nvjitlink/options.h"
 #include "minilink/minilink.h"
 

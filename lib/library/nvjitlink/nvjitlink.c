@@ -5,10 +5,8 @@
  * error. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
-#include "base/context.h"
 #include "library/handle.h"
 #include "library/nvjitlink/link.h"
 #include "library/nvjitlink/toolkit.h"

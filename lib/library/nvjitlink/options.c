@@ -8,12 +8,9 @@
 #include "library/nvjitlink/options.h"
 
 #include <ctype.h>
-#include <stddef.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/arch.h"
 #include "facts/targets.h"
 
 enum form {

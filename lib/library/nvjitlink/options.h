@@ -1,9 +1,6 @@
 /* options.h: options of nvJitLink, as words of minilink. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/word_list.h"

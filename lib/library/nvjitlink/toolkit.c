@@ -7,12 +7,9 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
 #include "input/hostobj.h"
 #include "os/descriptor.h"
