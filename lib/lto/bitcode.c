@@ -33,57 +33,52 @@ struct compilation {
     struct bitcode_result *result;
     struct arena *texts; /* for results */
     struct arena *names;
-    const struct member **members; /* in the order of the inputs */
-    size_t *firsts;                /* first input of each part; one more entry after the last */
     bool is_parted; /* the runs are parts of the program, and each is made of all members */
     struct part_list run;
 };
 
-static const struct member *member_of_module(const struct compilation *compilation, size_t part,
-                                             uint32_t input)
+/* The member that the answer is about. */
+static const struct member *failed_member(const struct part *part)
 {
-    size_t first = compilation->firsts[part], end = compilation->firsts[part + 1];
+    size_t failed = part->answer.failed_input;
 
-    return compilation->members[first + input < end ? first + input : first];
+    return part->inputs.list[failed < part->inputs.count ? failed : 0].member;
 }
 
 /* The name of the part's only member; with several "bitcode.ptx(a.bc+b.bc)", in `arena`. */
-static const char *name_part(const struct compilation *compilation, size_t part,
-                             struct arena *arena)
+static const char *name_part(const struct part *part, struct arena *arena)
 {
-    size_t first = compilation->firsts[part], end = compilation->firsts[part + 1];
     struct name_list names = {0};
 
-    for (size_t i = first; i < end; i++)
-        name_list_add(&names, compilation->members[i]->name);
-    return names.count == 1 ? compilation->members[first]->name
+    for (size_t i = 0; i < part->inputs.count; i++)
+        name_list_add(&names, part->inputs.list[i].member->name);
+    return names.count == 1 ? part->inputs.list->member->name
                             : name_list_text("bitcode.ptx", &names, arena);
 }
 
 /* Describes the modules that the child was working on when it failed. */
-static const char *describe_work(struct compilation *compilation, size_t part)
+static const char *describe_work(struct compilation *compilation, const struct part *part)
 {
-    const struct lto_answer *answer = &compilation->run.list[part].answer;
-    const struct member *member = member_of_module(compilation, part, answer->failed_input);
-    bool is_program = compilation->request->is_linked && answer->step != LTO_STEP_ADD;
+    struct arena *arena = &compilation->run.arena;
+    const char *name = failed_member(part)->name;
+    enum lto_step step = part->answer.step;
 
-    if (answer->step == LTO_STEP_LOAD || answer->step == LTO_STEP_CREATE)
+    if (step == LTO_STEP_LOAD || step == LTO_STEP_CREATE)
         return "before it read any module";
-    if (answer->step == LTO_STEP_ADD)
-        return arena_printf(&compilation->run.arena, "at '%s'", member->name);
-    if (is_program && compilation->run.inputs.count > 1)
-        return arena_printf(&compilation->run.arena,
-                            "while it compiled '%s' and %zu more modules as one",
-                            compilation->members[0]->name, compilation->run.inputs.count - 1);
-    return arena_printf(&compilation->run.arena, "while it compiled '%s'", member->name);
+    if (step == LTO_STEP_ADD)
+        return arena_printf(arena, "at '%s'", name);
+    if (compilation->request->is_linked && part->inputs.count > 1)
+        return arena_printf(arena, "while it compiled '%s' and %zu more modules as one",
+                            part->inputs.list->member->name, part->inputs.count - 1);
+    return arena_printf(arena, "while it compiled '%s'", name);
 }
 
 /* Reports bitcode of a newer LLVM: LLVM reads only what older versions wrote. True when that is why
  * the part failed. */
-static bool report_newer(struct compilation *compilation, size_t part)
+static bool report_newer(const struct part *part)
 {
-    const struct lto_answer *answer = &compilation->run.list[part].answer;
-    const struct member *member = member_of_module(compilation, part, answer->failed_input);
+    const struct lto_answer *answer = &part->answer;
+    const struct member *member = failed_member(part);
     struct bitcode bitcode;
     unsigned producer;
 
@@ -95,21 +90,33 @@ static bool report_newer(struct compilation *compilation, size_t part)
     if (producer <= answer->major)
         return false;
     diag_fatal("'%s' was written by %s, which libLLVM %u.%u '%s' cannot read", member->name,
-               bitcode.producer, answer->major, answer->minor, compilation->request->link->library);
+               bitcode.producer, answer->major, answer->minor, part->run->link->library);
     diag_note("Install libLLVM %u (Debian: apt-get install libllvm%u), or name it with --llvm=",
               producer, producer);
     return true;
 }
 
-static void report_failed_module(struct compilation *compilation, size_t index)
+/* Runs the children, and reports the first that fails. */
+static bool run_children(struct compilation *compilation)
 {
-    const struct part *part = &compilation->run.list[index];
-    const char *work = describe_work(compilation, index);
+    struct part_list *run = &compilation->run;
+    const struct part *part;
+    const char *work;
+    size_t failed;
 
-    if (part->result.end != EXEC_CANCELLED && lto_report_end(&compilation->run, part, work) &&
-        !report_newer(compilation, index))
+    for (size_t i = 0; i < run->count; i++)
+        run->list[i].memory = MEMORY_TO_START + MEMORY_OF_BYTE * run->list[i].cost;
+    run->is_repeated |= run->list->cost >= SIZE_OF_PARTS;
+    failed = part_run_all(run, compilation->texts);
+    if (failed == run->count)
+        return true;
+    part = &run->list[failed];
+    work = describe_work(compilation, part);
+    if (part->result.end != EXEC_CANCELLED && lto_report_end(run, part, work) &&
+        !report_newer(part))
         diag_fatal("libLLVM %u.%u '%s' failed %s", part->answer.major, part->answer.minor,
-                   compilation->run.link->library, work);
+                   run->link->library, work);
+    return false;
 }
 
 /* Reports the library's messages to each child, and each part's result. */
@@ -122,7 +129,7 @@ static void report_bitcode_parts(struct compilation *compilation)
         const struct lto_answer *answer = &part->answer;
         /* All parts of a program are made of all its members. */
         const char *name = compilation->is_parted ? arena_printf(&run->arena, "bitcode-%zu.ptx", i)
-                                                  : name_part(compilation, i, &run->arena);
+                                                  : name_part(part, &run->arena);
 
         lto_report_logs(run, part);
         diag_verbose("libLLVM %u.%u '%s' makes %zu bytes of %s, peak %" PRIu64 " MiB",
@@ -151,7 +158,8 @@ static uint32_t count_bitcode_threads(const struct lto_request *link)
     return threads < PARTITION_MOST_PARTS ? threads : PARTITION_MOST_PARTS;
 }
 
-static struct word_list make_options(struct compilation *compilation)
+/* Options for code generation, which a part has, too, and for that which is before. */
+static struct word_list make_options(struct compilation *compilation, bool is_part)
 {
     const struct bitcode_request *request = compilation->request;
     const struct agreement *agreement = request->link->agreement;
@@ -160,15 +168,15 @@ static struct word_list make_options(struct compilation *compilation)
 
     word_list_printf(&options, "arch=%s", arch_name(request->link->members->arch, arch));
     word_list_printf(&options, "level=%" PRIu32, request->level);
-    if (request->is_linked)
+    if (request->is_linked && !is_part)
         word_list_add(&options, "link");
-    if (request->link->emit_ltoir)
+    if (request->link->emit_ltoir && !is_part)
         word_list_add(&options, "bitcode");
-    if (request->is_open)
+    if (request->is_open && !is_part)
         word_list_add(&options, "open");
-    if (agreement->debug || agreement->line_info)
+    if ((agreement->debug || agreement->line_info) && !is_part)
         word_list_add(&options, agreement->debug ? "debug" : "lines");
-    if (wants_parts(request)) {
+    if (wants_parts(request) && !is_part) {
         word_list_printf(&options, "parts=%" PRIu32, request->link->jobs);
         word_list_printf(&options, "threads=%" PRIu32, count_bitcode_threads(request->link));
     }
@@ -176,38 +184,28 @@ static struct word_list make_options(struct compilation *compilation)
         word_list_printf(&options, "passes=%s", request->passes);
     for (size_t i = 0; request->words && request->words[i]; i++)
         word_list_printf(&options, "llvm=%s", request->words[i]);
-    for (size_t i = 0; i < request->named_count && request->is_linked; i++)
+    for (size_t i = 0; i < request->named_count && request->is_linked && !is_part; i++)
         word_list_printf(&options, "keep=%.*s", TEXT_ARG(request->named[i]));
     return options;
 }
 
-static void make_module_batches(struct compilation *compilation)
-{
-    struct part_list *run = &compilation->run;
-    size_t inputs = run->inputs.count;
-    size_t count = compilation->request->is_linked ? 1 : inputs;
-
-    if (count > MOST_BATCHES)
-        count = MOST_BATCHES;
-    part_make_all(run, count);
-    compilation->firsts = arena_zalloc(&run->arena, count + 1, sizeof(size_t));
-    for (size_t i = 0; i <= count; i++)
-        compilation->firsts[i] = inputs * i / count;
-}
-
+/* One job with all modules, or several with some of them. */
 static void make_bitcode_jobs(struct compilation *compilation)
 {
     struct part_list *run = &compilation->run;
-    struct word_list words = make_options(compilation);
+    struct word_list words = make_options(compilation, false);
     const char *const *options = word_list_end(&words);
+    size_t inputs = run->inputs.count, count = compilation->request->is_linked ? 1 : inputs;
 
     for (size_t i = 0; options[i]; i++)
         if (strncmp(options[i], "keep=", 5) != 0)
             diag_verbose("libLLVM is given %s", options[i]);
-    for (size_t i = 0; i < run->count; i++) {
-        size_t first = compilation->firsts[i];
-        const struct job_inputs own = {run->inputs.list + first, compilation->firsts[i + 1] - first,
-                                       true};
+    if (count > MOST_BATCHES)
+        count = MOST_BATCHES;
+    part_make_all(run, count);
+    for (size_t i = 0; i < count; i++) {
+        size_t first = inputs * i / count, end = inputs * (i + 1) / count;
+        const struct job_inputs own = {run->inputs.list + first, end - first, true};
         const struct cache_key common = part_common_key(run->link, &own);
 
         for (size_t k = 0; k < own.count; k++)
@@ -216,80 +214,56 @@ static void make_bitcode_jobs(struct compilation *compilation)
     }
 }
 
-/* Takes one module for each input, each with a final NUL. False when the number differs. */
-static bool take_modules(struct compilation *compilation, size_t part)
+/* Takes the results of several jobs: a text for each module, each with a final NUL. False when
+ * their number differs. */
+static bool take_modules(struct compilation *compilation)
 {
-    struct text rest = compilation->run.list[part].answer.ptx;
-    struct bitcode_module *module = compilation->result->modules + compilation->firsts[part];
-    size_t count = compilation->firsts[part + 1] - compilation->firsts[part];
+    struct bitcode_module *module = compilation->result->modules;
 
-    for (; count > 0; count--, module++) {
-        const char *end = rest.size ? memchr(rest.data, '\0', rest.size) : NULL;
+    for (size_t i = 0; i < compilation->run.count; i++) {
+        const struct part *part = &compilation->run.list[i];
+        struct text rest = part->answer.ptx;
+        size_t count = part->inputs.count;
 
-        if (!end)
-            break;
-        module->ptx = (struct text){rest.data, (size_t)(end - rest.data)};
-        rest = text_drop(rest, module->ptx.size + 1);
+        for (; count > 0 && memchr(rest.data, '\0', rest.size); count--, module++) {
+            module->ptx = (struct text){rest.data, strlen(rest.data)};
+            rest = text_drop(rest, module->ptx.size + 1);
+        }
+        if (count > 0 || rest.size > 0)
+            return diag_fatal(
+                "Internal error: libLLVM's PTX has another number of modules than its inputs");
     }
-    if (count == 0 && rest.size == 0)
-        return true;
-    return diag_fatal(
-        "Internal error: libLLVM's PTX has another number of modules than its inputs");
+    return true;
 }
 
 /* Takes the results: one text, or one for each member. */
 static bool take_module_results(struct compilation *compilation)
 {
     struct bitcode_result *result = compilation->result;
-    const struct member *list = compilation->request->link->members->list;
-    bool is_linked = compilation->request->is_linked, ok = true;
+    const struct part *first = compilation->run.list;
+    bool is_linked = compilation->request->is_linked;
 
     result->count = is_linked ? 1 : compilation->run.inputs.count;
     result->modules = arena_zalloc(compilation->texts, result->count, sizeof *result->modules);
     for (size_t i = 0; i < result->count; i++) {
-        result->modules[i].first_member = (size_t)(compilation->members[i] - list);
-        result->modules[i].name = compilation->members[i]->name;
+        const struct member *member = compilation->run.inputs.list[i].member;
+
+        result->modules[i].first_member =
+            (size_t)(member - compilation->request->link->members->list);
+        result->modules[i].name = member->name;
     }
-    if (is_linked) {
-        result->modules->ptx = compilation->run.list->answer.ptx;
-        result->modules->name = name_part(compilation, 0, compilation->names);
-    }
-    for (size_t i = 0; i < compilation->run.count && !is_linked; i++)
-        ok &= take_modules(compilation, i);
-    return ok;
-}
-
-static void list_bitcode_members(struct compilation *compilation)
-{
-    const struct members *members = compilation->request->link->members;
-    size_t count = 0;
-
-    compilation->members = arena_zalloc(&compilation->run.arena, members->bitcode_count,
-                                        sizeof(const struct member *));
-    for (size_t i = 0; i < members->count; i++)
-        if (members->list[i].role == MEMBER_BITCODE)
-            compilation->members[count++] = &members->list[i];
-}
-
-static bool run_children(struct compilation *compilation)
-{
-    struct part_list *run = &compilation->run;
-    size_t failed;
-
-    for (size_t i = 0; i < run->count; i++)
-        run->list[i].memory = MEMORY_TO_START + MEMORY_OF_BYTE * run->list[i].cost;
-    run->is_repeated |= run->list->cost >= SIZE_OF_PARTS;
-    failed = part_run_all(run, compilation->texts);
-    if (failed < run->count)
-        report_failed_module(compilation, failed);
-    return failed == run->count;
+    if (!is_linked)
+        return take_modules(compilation);
+    result->modules->ptx = first->answer.ptx;
+    result->modules->name = name_part(first, compilation->names);
+    return true;
 }
 
 /* Result of the first phase. */
 struct program {
     unsigned parts;
     struct table internal; /* names made visible for the parts */
-    struct bytes code;     /* bitcode; for a single part its PTX */
+    struct text code;      /* bitcode; for a single part its PTX */
 };
 
 /* False when the answer is the PTX of a program that cannot be parted. */
@@ -307,45 +281,29 @@ static bool read_program(struct program *program, struct text answer)
     names = (struct text){answer.data + head, size};
     while (text_scan_line(&names, &name))
         table_set(&program->internal, name, 0);
-    answer = text_drop(answer, (size_t)head + size);
-    program->code = (struct bytes){(const uint8_t *)answer.data, answer.size};
+    program->code = text_drop(answer, (size_t)head + size);
     return true;
-}
-
-/* Drops all options except those for code generation, and the one that says which passes remain. */
-static void leave_code_options(struct word_list *options)
-{
-    const char **list = options->list;
-    size_t kept = 0;
-
-    for (size_t i = 0; i < options->count; i++)
-        if (strncmp(list[i], "arch=", 5) == 0 || strncmp(list[i], "level=", 6) == 0 ||
-            strncmp(list[i], "llvm=", 5) == 0 || strncmp(list[i], "passes=", 7) == 0)
-            list[kept++] = list[i];
-    options->count = kept;
 }
 
 /* Makes the parts' jobs: each has the whole program, and says which part of it to compile. */
 static void make_bitcode_part_jobs(struct compilation *compilation, const struct program *program)
 {
     struct part_list *run = &compilation->run;
-    struct job_input *input = arena_zalloc(&run->arena, 1, sizeof *input);
-    struct word_list options = make_options(compilation);
+    struct job_input *input = arena_copy(&run->arena, run->inputs.list, 1, sizeof *input);
+    struct word_list options = make_options(compilation, true);
     struct cache_key common;
 
     *input = (struct job_input){
-        .name = compilation->members[0]->name, .data = program->code, .size = program->code.size};
+        .member = input->member, .data = text_bytes(program->code), .size = program->code.size};
     run->inputs = (struct job_inputs){input, 1, true};
     common = part_common_key(run->link, &run->inputs);
     part_make_all(run, program->parts);
-    leave_code_options(&options);
     for (unsigned i = 0; i < program->parts; i++) {
         word_list_printf(&options, "part=%u/%u", i, program->parts);
         run->list[i].cost = program->code.size / program->parts;
         part_set_job(&run->list[i], word_list_end(&options), &run->inputs, &common);
         options.count--;
     }
-    compilation->firsts = arena_zalloc(&run->arena, program->parts + 1, sizeof(size_t));
     compilation->is_parted = run->is_repeated = true;
 }
 
@@ -375,7 +333,7 @@ static bool compile_bitcode_program(struct compilation *compilation, const struc
     struct text *texts = arena_zalloc(&compilation->run.arena, program->parts, sizeof *texts);
 
     if (program->parts == 1)
-        *texts = (struct text){(const char *)program->code.data, program->code.size};
+        *texts = program->code;
     else if (!compile_parts(compilation, program))
         return false;
     for (size_t i = 0; i < program->parts && program->parts > 1; i++)
@@ -388,7 +346,6 @@ static bool compile_bitcode_parts(struct compilation *compilation)
 {
     struct program program = {0};
 
-    make_module_batches(compilation);
     make_bitcode_jobs(compilation);
     if (!run_children(compilation) || !take_module_results(compilation))
         return false;
@@ -413,7 +370,6 @@ enum link_code bitcode_compile(struct bitcode_result *result, struct arena *aren
     };
 
     CONTEXT_DEFER(part_end_all, &compilation.run);
-    list_bitcode_members(&compilation);
     lto_inputs_write(&compilation.run, MEMBER_BITCODE);
     if (!watch_check(link->watch))
         return LINK_ENVIRONMENT;

@@ -114,7 +114,7 @@ static void write_member(struct writer *writer, struct job_input *input,
     const struct fatbin_entry *entry = &member->entry;
     bool is_fatbin = entry->whole.size > 0;
 
-    *input = (struct job_input){.name = member->name,
+    *input = (struct job_input){.member = member,
                                 .data = is_fatbin ? entry->whole : entry->payload,
                                 .offset = writer->size,
                                 .is_fatbin = is_fatbin};

@@ -19,9 +19,11 @@
 #include "base/buffer.h"
 #include "base/text.h"
 
+struct member; /* input/member.h */
+
 /* The place of one input in the inputs' file. */
 struct job_input {
-    const char *name;  /* for messages; not in the job */
+    const struct member *member; /* for messages; not in the job */
     struct bytes data; /* the compiled code; in the file, a fatbin's header comes before it */
     uint64_t offset;
     uint64_t size;

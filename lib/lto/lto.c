@@ -189,19 +189,15 @@ static void make_ltoir_jobs(struct compilation *compilation)
     }
 }
 
-/* The PTX beside the LTO-IR with that number, which tells its toolkit, as nvcc writes the newest
- * PTX ISA that it knows: nothing in the LTO-IR itself does (1.66 by 13.1 and 13.2, 1.67 by 13.3
- * to 13.5, and each library refuses that of the next). NULL = there is none. */
-static const struct member *find_ptx_beside(const struct members *members, size_t number)
+/* The PTX beside the LTO-IR, which tells its toolkit, as nvcc writes the newest PTX ISA that it
+ * knows: nothing in the LTO-IR itself does (1.66 by 13.1 and 13.2, 1.67 by 13.3 to 13.5, and each
+ * library refuses that of the next). NULL = there is none. */
+static const struct member *find_ptx_beside(const struct members *members, const struct member *lto)
 {
     const struct member *ptx = NULL;
-    uint32_t group = UINT32_MAX;
 
     for (size_t i = 0; i < members->count; i++)
-        if (members->list[i].role == MEMBER_LTO && number-- == 0)
-            group = members->list[i].group;
-    for (size_t i = 0; i < members->count; i++)
-        if (members->list[i].group == group && members->list[i].entry.kind == FATBIN_PTX)
+        if (members->list[i].group == lto->group && members->list[i].entry.kind == FATBIN_PTX)
             ptx = &members->list[i];
     return ptx;
 }
@@ -210,7 +206,10 @@ static const struct member *find_ptx_beside(const struct members *members, size_
 static void note_outdated_library(const struct compilation *compilation,
                                   const struct lto_answer *answer)
 {
-    const struct member *ptx = find_ptx_beside(compilation->request->members, answer->failed_input);
+    const struct job_input *input = &compilation->run.inputs.list[answer->failed_input];
+    const struct member *ptx = answer->failed_input < compilation->run.inputs.count
+                                   ? find_ptx_beside(compilation->request->members, input->member)
+                                   : NULL;
     const struct toolkit_facts *made =
         ptx ? toolkits_of_ptx(ptx->entry.major, ptx->entry.minor) : NULL;
 
@@ -232,7 +231,8 @@ static void report_refusal(const struct compilation *compilation, const struct l
     const struct job_inputs *inputs = &compilation->run.inputs;
 
     if (answer->step == LTO_STEP_ADD && answer->failed_input < inputs->count)
-        diag_fatal("libnvJitLink does not take '%s': %s", inputs->list[answer->failed_input].name,
+        diag_fatal("libnvJitLink does not take '%s': %s",
+                   inputs->list[answer->failed_input].member->name,
                    nvjitlink_code_text(answer->code));
     else if (answer->step == LTO_STEP_CREATE)
         diag_fatal("libnvJitLink %u.%u does not take the options: %s", answer->major, answer->minor,

@@ -58,6 +58,7 @@ void part_set_job(struct part *part, const char *const *options, const struct jo
     struct part_list *run = part->run;
     struct key key;
 
+    part->inputs = *inputs;
     part->job = job_write(&run->arena, run->link->library, options, inputs);
     if (!run->link->cache)
         return;

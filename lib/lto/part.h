@@ -16,7 +16,8 @@ struct part_list;
 struct lto_request; /* lto/lto.h */
 
 struct part {
-    struct text job;      /* from job_write */
+    struct text job; /* from job_write */
+    struct job_inputs inputs;
     uint64_t cost;        /* relative to other parts */
     uint64_t memory;      /* estimated memory, in bytes */
     struct cache_key key; /* valid when the run has a cache */
@@ -60,7 +61,7 @@ void part_make_all(struct part_list *run, size_t count);
  * not their names or any paths. */
 struct cache_key part_common_key(const struct lto_request *link, const struct job_inputs *inputs);
 
-/* Sets a part's job, and its key. `options` ends with NULL. */
+/* Sets a part's inputs and job, and its key. `options` ends with NULL. */
 void part_set_job(struct part *part, const char *const *options, const struct job_inputs *inputs,
                   const struct cache_key *common);
 

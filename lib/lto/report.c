@@ -39,7 +39,7 @@ static void restore_names(struct buffer *out, struct text line, const struct job
 
     while (line.size > 0) {
         if (take_input_name(&line, inputs->count, &index)) {
-            buffer_string(out, inputs->list[index].name);
+            buffer_string(out, inputs->list[index].member->name);
             continue;
         }
         buffer_char(out, line.data[0]);

@@ -18,9 +18,13 @@ static struct arena arena;
 static struct text words;
 static struct diag_sink said;
 
+static const struct member members[] = {
+    {.name = "a.o(1)"},
+    {.name = "a name with blanks, \xff and = in it"},
+};
 static const struct job_input list[] = {
-    {.name = "a.o(1)", .offset = 0, .size = 5, .is_fatbin = true},
-    {.name = "a name with blanks, \xff and = in it", .offset = 8, .size = 0},
+    {.member = &members[0], .offset = 0, .size = 5, .is_fatbin = true},
+    {.member = &members[1], .offset = 8, .size = 0},
 };
 static const struct job_inputs inputs = {list, 2, false};
 static const uint8_t contents[] = {0, 1, 2, 3, 4, 5, 6, 7};
