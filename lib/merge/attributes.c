@@ -73,17 +73,10 @@ struct encoder {
     struct needs needs; /* of the current function */
 };
 
-static enum attribute_pass attribute_pass_of(const struct encoder *encoder, uint8_t attribute)
+/* Bytes of stack of a kernel. Measured: without a bound in a cycle of calls. */
+static uint32_t bounded_stack(const struct merging *m, uint32_t kernel, uint64_t bytes)
 {
-    return attributes_pass(attribute, encoder->m->request->toolkit);
-}
-
-/* Measured: without a bound in a cycle of calls. */
-static uint32_t call_stack_of(const struct merging *m, uint32_t kernel)
-{
-    return reach_is_unbounded(m, kernel) || m->reach[kernel].call_stack > UINT32_MAX
-               ? UINT32_MAX
-               : (uint32_t)m->reach[kernel].call_stack;
+    return reach_is_unbounded(m, kernel) || bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
 }
 
 static void put_word_record(struct encoder *encoder, uint8_t attribute, uint32_t word)
@@ -160,7 +153,7 @@ static void encode_program_record(struct encoder *encoder, const struct info_rec
 
     if (!m->request->relocatable &&
         (record->attribute == EIATTR_MAX_STACK_SIZE ||
-         attribute_pass_of(encoder, record->attribute) == PASSES_PROGRAM))
+         attributes_pass(record->attribute, m->request->toolkit) == PASSES_PROGRAM))
         return;
     if (is_about_program(record)) {
         put_record(encoder, record);
@@ -176,24 +169,6 @@ static void encode_program_record(struct encoder *encoder, const struct info_rec
     put_symbol_record(encoder, record->attribute, m->out->rows.of_symbol[symbol], value);
 }
 
-static uint32_t stack_of(const struct encoder *encoder, uint32_t kernel)
-{
-    const struct reach *reach = &encoder->m->reach[kernel];
-
-    if (reach_is_unbounded(encoder->m, kernel))
-        return UINT32_MAX;
-    return (uint32_t)(encoder->is_twin ? reach->twin_stack : reach->stack);
-}
-
-static void find_largest(struct bytes rest, uint8_t attribute, uint32_t *largest)
-{
-    struct info_record record;
-
-    while (info_next(&rest, &record))
-        if (record.attribute == attribute && record.format == EIFMT_SVAL)
-            RAISE(*largest, info_word(record.payload, 0));
-}
-
 /* Encodes the records that functions, dead ones too, and files have for the program: the largest of
  * each. */
 static void encode_passed_to_program(struct encoder *encoder)
@@ -203,10 +178,15 @@ static void encode_passed_to_program(struct encoder *encoder)
     for (unsigned attribute = 0; attribute <= UINT8_MAX; attribute++) {
         uint32_t largest = 0;
 
-        if (attribute_pass_of(encoder, (uint8_t)attribute) != PASSES_PROGRAM)
+        if (attributes_pass((uint8_t)attribute, m->request->toolkit) != PASSES_PROGRAM)
             continue;
-        for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_INFO);)
-            find_largest(at.section->data, (uint8_t)attribute, &largest);
+        for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_INFO);) {
+            struct info_record record;
+
+            for (struct bytes rest = at.section->data; info_next(&rest, &record);)
+                if (record.attribute == attribute && record.format == EIFMT_SVAL)
+                    RAISE(largest, info_word(record.payload, 0));
+        }
         if (largest > 0)
             put_word_record(encoder, (uint8_t)attribute, largest);
     }
@@ -231,13 +211,14 @@ static void encode_program(struct encoder *encoder, enum input_kind kind)
     if (!m->request->relocatable)
         encode_passed_to_program(encoder);
     for (size_t i = 0; i < m->out->order_count && !m->request->relocatable; i++) {
-        uint32_t kernel = m->out->sections[m->out->order[i]].function;
+        const struct merged_section *section = &m->out->sections[m->out->order[i]];
+        uint32_t kernel = section->function;
 
-        if (m->out->sections[m->out->order[i]].class != CLASS_TEXT ||
-            !merged_is_kernel(&m->symbols[kernel]))
-            continue;
-        put_symbol_record(encoder, EIATTR_MIN_STACK_SIZE, m->out->rows.of_symbol[kernel],
-                          stack_of(encoder, kernel));
+        if (section->class == CLASS_TEXT && merged_is_kernel(&m->symbols[kernel]))
+            put_symbol_record(encoder, EIATTR_MIN_STACK_SIZE, m->out->rows.of_symbol[kernel],
+                              bounded_stack(m, kernel,
+                                            encoder->is_twin ? m->reach[kernel].twin_stack
+                                                             : m->reach[kernel].stack));
     }
 }
 
@@ -272,32 +253,28 @@ static void encode_function_record(struct encoder *encoder, const struct info_re
                                    uint32_t function)
 {
     const struct merging *m = encoder->m;
+    enum attribute_pass pass = attributes_pass(record->attribute, m->request->toolkit);
     bool is_summed = attributes_are_summed(m, function);
+    bool is_summed_list = is_summed && record->format == EIFMT_SVAL;
     struct info_record changed = *record;
 
     if (record->attribute == EIATTR_EXTERNS) {
         put_extern_records(encoder);
+    } else if ((record->attribute == EIATTR_NUM_BARRIERS && m->abi == CUBIN_OLD_ABI_VERSION) ||
+               (record->attribute == EIATTR_AT_ENTRY_FRAGMENTS && !is_summed &&
+                !m->request->relocatable) ||
+               (pass == PASSES_PROGRAM && !m->request->relocatable)) {
         return;
-    }
-    if ((record->attribute == EIATTR_NUM_BARRIERS && m->abi == CUBIN_OLD_ABI_VERSION) ||
-        (record->attribute == EIATTR_AT_ENTRY_FRAGMENTS && !is_summed &&
-         !m->request->relocatable) ||
-        (attribute_pass_of(encoder, record->attribute) == PASSES_PROGRAM &&
-         !m->request->relocatable))
-        return;
-    if (is_summed && record->format == EIFMT_SVAL &&
-        attribute_pass_of(encoder, record->attribute) == PASSES_DEEPEST) {
-        put_word_record(encoder, record->attribute, call_stack_of(m, function));
-        return;
-    }
-    if (is_summed && record->format == EIFMT_SVAL && encoder->needs.reached_count > 0 &&
-        attribute_pass_of(encoder, record->attribute) == PASSES_UNION) {
+    } else if (is_summed_list && pass == PASSES_DEEPEST) {
+        put_word_record(encoder, record->attribute,
+                        bounded_stack(m, function, m->reach[function].call_stack));
+    } else if (is_summed_list && pass == PASSES_UNION && encoder->needs.reached_count > 0) {
         put_union(encoder, record->attribute, function);
-        return;
+    } else {
+        if (is_summed)
+            changed.value = needs_value(&encoder->needs, record, function);
+        put_record(encoder, &changed);
     }
-    if (is_summed)
-        changed.value = needs_value(&encoder->needs, record, function);
-    put_record(encoder, &changed);
 }
 
 static bool has_record(const struct encoder *encoder, uint8_t attribute)
@@ -366,10 +343,11 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
     const struct info_record mask = {EIFMT_HVAL, EIATTR_SPARSE_MMA_MASK, NEEDS_ALIAS_MASK, {0}};
     const struct info_record barriers = {
         EIFMT_BVAL, EIATTR_NUM_BARRIERS, (uint16_t)attributes_barriers(m, function), {0}};
+    uint32_t call_stack = bounded_stack(m, function, m->reach[function].call_stack);
     bool is_summed = attributes_are_summed(m, function);
 
-    if (is_summed && call_stack_of(m, function) > 0 && !has_record(encoder, EIATTR_CRS_STACK_SIZE))
-        put_word_record(encoder, EIATTR_CRS_STACK_SIZE, call_stack_of(m, function));
+    if (is_summed && call_stack > 0 && !has_record(encoder, EIATTR_CRS_STACK_SIZE))
+        put_word_record(encoder, EIATTR_CRS_STACK_SIZE, call_stack);
     if (encoder->needs.has_masks && !m->request->relocatable)
         add_record(encoder, &mask, function);
     if (m->out->layout.kernel_count == 1)
@@ -412,14 +390,6 @@ static void put_finalizer_records(struct encoder *encoder)
             info_put_head(&encoder->out, EIFMT_BVAL, record->attribute, record->value);
 }
 
-/* Cubins of CUDA 12.9 do not say of which version their Mercury form is: it was the first (measured
- * on nvlink 13.0, 13.3 and 13.5). */
-static void put_first_version(struct encoder *encoder)
-{
-    if (merging_is_mercury(encoder->m) && !has_record(encoder, EIATTR_MERCURY_ISA_VERSION))
-        info_put_head(&encoder->out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, MERCURY_ISA_FIRST);
-}
-
 static void encode_function(struct encoder *encoder, const struct merged_section *section)
 {
     const struct merging *m = encoder->m;
@@ -427,7 +397,10 @@ static void encode_function(struct encoder *encoder, const struct merged_section
     encoder->file = m->symbols[section->function].file;
     read_section_records(encoder, m->cubins[encoder->file]->sections[section->input].data);
     needs_collect(&encoder->needs, section->function, encoder->is_twin);
-    put_first_version(encoder);
+    /* Cubins of CUDA 12.9 do not say of which version their Mercury form is: it was the first
+     * (measured on nvlink 13.0, 13.3 and 13.5). */
+    if (merging_is_mercury(m) && !has_record(encoder, EIATTR_MERCURY_ISA_VERSION))
+        info_put_head(&encoder->out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, MERCURY_ISA_FIRST);
     for (size_t i = encoder->count; i-- > 0;)
         if (needs_moves(&encoder->needs, encoder->records[i].attribute, section->function))
             encoder->records[i].attribute = 0; /* so that it counts as one that lacks */

@@ -7,14 +7,8 @@
 #include "base/context.h"
 #include "base/search.h"
 
-/* True if an extern is bound: the function is defined and is not a kernel. Measured: kernels, which
- * device code launches, stay listed wherever they are defined. */
-static bool is_bound_function(const struct merged_symbol *symbol)
-{
-    return symbol->file != MERGE_NONE && !merged_is_kernel(symbol);
-}
-
-/* Adds those of a function's externs that the link does not bind to the current list. */
+/* Adds those of a function's externs that the link does not bind to the current list. Measured:
+ * kernels, which device code launches, stay listed wherever they are defined. */
 static void add_function_externs(struct needs *needs, uint32_t function)
 {
     const struct merging *m = needs->m;
@@ -26,7 +20,8 @@ static void add_function_externs(struct needs *needs, uint32_t function)
             uint32_t symbol =
                 merging_symbol(m, m->symbols[function].file, info_word(record.payload, i));
 
-            if (symbol == MERGE_NONE || is_bound_function(&m->symbols[symbol]) ||
+            if (symbol == MERGE_NONE ||
+                (m->symbols[symbol].file != MERGE_NONE && !merged_is_kernel(&m->symbols[symbol])) ||
                 m->out->rows.of_symbol[symbol] == 0 || needs->extern_of[symbol] == needs->kernel ||
                 (needs->is_twin && mercury_lacks(m, symbol)))
                 continue;
@@ -41,12 +36,6 @@ static int compare_orders(const void *a, const void *b, void *functions)
     uint32_t y = ((const struct merged_function *)functions)[*(const uint32_t *)b].order;
 
     return COMPARE(x, y);
-}
-
-static void start_externs(struct needs *needs)
-{
-    needs->extern_count = 0;
-    needs->kernel++;
 }
 
 /* Lists the functions that a kernel reaches through others with the flag, in the order in which
@@ -69,10 +58,13 @@ static void list_reached(struct needs *needs, uint32_t kernel, enum reach_flag f
             m->functions);
 }
 
-static void add_reached_externs(struct needs *needs)
+/* Begins the current list with the externs of some functions. */
+static void start_externs(struct needs *needs, const uint32_t *functions, size_t count)
 {
-    for (size_t i = 0; i < needs->reached_count; i++)
-        add_function_externs(needs, needs->reached[i]);
+    needs->extern_count = 0;
+    needs->kernel++;
+    for (size_t i = 0; i < count; i++)
+        add_function_externs(needs, functions[i]);
 }
 
 static int compare_symbol_rows(const void *a, const void *b, void *rows)
@@ -85,12 +77,10 @@ static int compare_symbol_rows(const void *a, const void *b, void *rows)
  * own in their order. */
 static void order_all_externs(struct needs *needs, uint32_t kernel, size_t own)
 {
-    start_externs(needs);
-    add_reached_externs(needs);
+    start_externs(needs, needs->reached, needs->reached_count);
     needs->adds_externs = needs->extern_count != own;
     if (!needs->adds_externs) {
-        start_externs(needs);
-        add_function_externs(needs, kernel);
+        start_externs(needs, &kernel, 1);
         return;
     }
     if (toolkit_does(needs->m->request->toolkit, TOOLKIT_SORTS_EXTERNS)) {
@@ -110,15 +100,15 @@ static void order_all_externs(struct needs *needs, uint32_t kernel, size_t own)
 static void collect_externs(struct needs *needs, uint32_t function)
 {
     needs->adds_externs = false;
-    start_externs(needs);
-    add_function_externs(needs, function);
+    start_externs(needs, &function, 1);
     if (!attributes_are_summed(needs->m, function))
         return;
     list_reached(needs, function, REACHES_EXTERNS);
     if (needs->m->out->layout.kernel_count == 1)
         order_all_externs(needs, function, needs->extern_count);
     else
-        add_reached_externs(needs);
+        for (size_t i = 0; i < needs->reached_count; i++)
+            add_function_externs(needs, needs->reached[i]);
 }
 
 static bool has_attribute(struct bytes rest, uint8_t attribute)
@@ -129,11 +119,6 @@ static bool has_attribute(struct bytes rest, uint8_t attribute)
     while (!found && info_next(&rest, &record))
         found = record.attribute == attribute;
     return found;
-}
-
-static bool has_mask(struct bytes records)
-{
-    return has_attribute(records, EIATTR_SPARSE_MMA_MASK);
 }
 
 static void collect_record(struct needs *needs, const struct info_record *record)
@@ -170,30 +155,11 @@ static void collect_records(struct needs *needs, uint32_t function)
         struct bytes rest = m->functions[needs->reached[i]].records;
         struct info_record record;
 
-        if (!has_mask(rest))
+        if (!(m->functions[needs->reached[i]].flags & REACHES_MASK))
             needs->values[EIATTR_SPARSE_MMA_MASK] |= NEEDS_ALIAS_MASK;
         while (info_next(&rest, &record))
             collect_record(needs, &record);
     }
-}
-
-/* Whether the link drops a function, or some function is outside the program. */
-static bool changes_functions(const struct merging *m)
-{
-    for (size_t i = 0; i < m->symbol_count; i++)
-        if (m->symbols[i].type == STT_FUNC && (m->symbols[i].file != MERGE_NONE) != m->is_live[i])
-            return true;
-    return false;
-}
-
-/* Whether functions that are kept have SPARSE_MMA_MASK, and whether some lack it. */
-static void look_for_masks(struct needs *needs)
-{
-    const struct merging *m = needs->m;
-
-    for (size_t i = 0; i < m->symbol_count; i++)
-        if (m->is_live[i] && m->functions[i].records.size > 0)
-            *(has_mask(m->functions[i].records) ? &needs->has_masks : &needs->lacks_masks) = true;
 }
 
 uint16_t needs_value(const struct needs *needs, const struct info_record *record, uint32_t kernel)
@@ -262,12 +228,18 @@ void needs_begin(struct needs *needs, struct merging *m)
 {
     *needs = (struct needs){
         .m = m,
-        .has_changes = changes_functions(m),
         .externs = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t)),
         .extern_of = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint32_t)),
         .reached = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t)),
     };
-    look_for_masks(needs);
+    for (size_t i = 0; i < m->symbol_count; i++) {
+        bool has_mask = m->functions[i].flags & REACHES_MASK;
+
+        if (m->symbols[i].type == STT_FUNC && (m->symbols[i].file != MERGE_NONE) != m->is_live[i])
+            needs->has_changes = true;
+        if (m->is_live[i] && m->functions[i].records.size > 0)
+            *(has_mask ? &needs->has_masks : &needs->lacks_masks) = true;
+    }
 }
 
 void needs_collect(struct needs *needs, uint32_t function, bool is_twin)

@@ -52,6 +52,7 @@ enum reach_flag {
     REACHES_ANYTHING = 64,  /* always */
     REACHES_RECORDS = 128,  /* a function with records that a kernel which reaches it needs */
     REACHES_RECONFIG = 256, /* code that changes its number of registers as it runs */
+    REACHES_MASK = 512,     /* a function with SPARSE_MMA_MASK */
 };
 
 /* What is known about a function by itself; struct reach is about all that it can reach. */

@@ -70,6 +70,8 @@ static void gather_function_records(const struct merging *m, struct merged_funct
             function->flags |= REACHES_EXTERNS;
         if (record.attribute == EIATTR_REG_RECONFIG)
             function->flags |= REACHES_RECONFIG;
+        if (record.attribute == EIATTR_SPARSE_MMA_MASK)
+            function->flags |= REACHES_MASK;
         if (record.attribute == EIATTR_NUM_BARRIERS)
             function->barriers = record.value;
         else if (record.attribute == EIATTR_MAXREG_COUNT)
