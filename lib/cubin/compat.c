@@ -18,11 +18,6 @@ static uint64_t value_of_record(const struct info_record *record)
     return little_u32(bytes) | (uint64_t)little_u32(bytes + 4) << 32;
 }
 
-static uint64_t larger(uint64_t a, uint64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* 0 for 1 to 3, 1 for 5 to 7, 2 for others. */
 static unsigned scale_of(uint16_t value)
 {
@@ -51,13 +46,15 @@ static uint16_t join_tcgen05(uint16_t a, uint16_t b)
 static uint64_t fold_values(const struct compat *compat, const struct compat_rule *rule, uint64_t a,
                             uint64_t b)
 {
+    uint64_t larger = a > b ? a : b;
+
     switch (rule ? rule->merge : COMPAT_DROPPED) {
     case COMPAT_TARGET:
     case COMPAT_MAX:
     case COMPAT_FINALIZER_NEEDED:
-        return larger(a, b);
+        return larger;
     case COMPAT_MAX_UNLESS_0:
-        return a && b ? larger(a, b) : 0;
+        return a && b ? larger : 0;
     case COMPAT_OR:
         return a | b;
     case COMPAT_EQUAL_OR_1:
@@ -68,17 +65,17 @@ static uint64_t fold_values(const struct compat *compat, const struct compat_rul
         /* With Mercury's sections 0 is that of a cubin without code. */
         return compat->is_mercury && (a == 0 || b == 0) ? a | b : a & b;
     case COMPAT_FINALIZER:
-        return compat->is_mercury ? a + b - larger(a, b) : larger(a, b);
+        return compat->is_mercury ? a + b - larger : larger;
     default:
         return a;
     }
 }
 
-static struct compat_record *find_compat_record(struct compat *compat, uint8_t number)
+static struct compat_record *find_compat_record(const struct compat *compat, uint8_t number)
 {
     for (size_t i = 0; i < compat->count; i++)
         if (compat->records[i].record.attribute == number)
-            return &compat->records[i];
+            return (struct compat_record *)&compat->records[i];
     return NULL;
 }
 
@@ -197,25 +194,17 @@ static uint64_t fast_path(const struct compat *compat, const struct compat_recor
     return toolkit_does(toolkit, TOOLKIT_FINALIZES_NOTHING_FAST) ? all : 0;
 }
 
-/* Appends a record of a link where it stands, or its default. */
-static void put_number(const struct compat *compat, uint8_t number, bool is_in_first,
-                       const struct toolkit_facts *toolkit, struct buffer *out)
+/* Appends a record that the first cubin lacks, or its default. */
+static void put_rest(const struct compat *compat, uint8_t number,
+                     const struct toolkit_facts *toolkit, struct buffer *out)
 {
     const struct compat_rule *rule = compat_rule(number);
-    const struct compat_record *record = NULL;
-    size_t place = 0;
+    const struct compat_record *record = find_compat_record(compat, number);
+    const struct compat_record missing = {
+        .record.attribute = number, .value = rule ? rule->missing : 0, .files = compat->files};
 
-    while (place < compat->count && compat->records[place].record.attribute != number)
-        place++;
-    if (place < compat->count)
-        record = &compat->records[place];
-    if (record && (place < compat->first) == is_in_first)
-        put_merged(compat, record, toolkit, out);
-    else if (!record && !is_in_first && rule && rule->always)
-        put_merged(compat,
-                   &(struct compat_record){
-                       .record.attribute = number, .value = rule->missing, .files = compat->files},
-                   toolkit, out);
+    if (record ? record >= compat->records + compat->first : rule && rule->always)
+        put_merged(compat, record ? record : &missing, toolkit, out);
 }
 
 void compat_put(const struct compat *compat, struct arch arch, const struct toolkit_facts *toolkit,
@@ -226,18 +215,16 @@ void compat_put(const struct compat *compat, struct arch arch, const struct tool
 
     info_put_head(out, EIFMT_BVAL, COMPAT_CUDA_ACCELERATOR_TARGET, arch.suffix == 'a');
     for (size_t i = 0; i < compat->first; i++) {
-        uint8_t number = compat->records[i].record.attribute;
-
-        if (compat->is_mercury && number == last) {
+        if (compat->is_mercury && compat->records[i].record.attribute == last) {
             final = &compat->records[i];
             put_compat_value(out, last, 8, fast_path(compat, final, arch, toolkit));
         }
-        put_number(compat, number, true, toolkit, out);
+        put_merged(compat, &compat->records[i], toolkit, out);
     }
     for (unsigned number = 0; compat->files > 0 && number <= UINT8_MAX; number++)
         if (number != last)
-            put_number(compat, (uint8_t)number, false, toolkit, out);
-    put_number(compat, last, false, toolkit, out);
+            put_rest(compat, (uint8_t)number, toolkit, out);
+    put_rest(compat, last, toolkit, out);
     if (compat->is_mercury && !final) /* what older code allows is not known */
         put_compat_value(out, last, 8, compat->files ? 0 : fast_path(compat, NULL, arch, toolkit));
     if (compat->is_mercury && compat->files == 0 && toolkit->finalizer_version)

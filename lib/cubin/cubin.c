@@ -79,22 +79,6 @@ unsigned cubin_virtual_sm(const struct cubin *cubin)
                : CUBIN_FLAGS_SM(cubin->flags);
 }
 
-bool cubin_names_section(const struct cubin *cubin, const struct cubin_symbol *symbol)
-{
-    return symbol->type == STT_SECTION && symbol->section < cubin->section_count;
-}
-
-bool cubin_has_section(const struct cubin *cubin, uint32_t section)
-{
-    return section != SHN_UNDEF && section < cubin->section_count;
-}
-
-bool cubin_is_text(const struct cubin_section *section)
-{
-    return section->type == SHT_PROGBITS && (section->flags & SHF_EXECINSTR) != 0 &&
-           !cubin_is_mercury(section);
-}
-
 uint32_t cubin_section_function(const struct cubin *cubin, uint32_t index)
 {
     const struct cubin_section *section = &cubin->sections[index];

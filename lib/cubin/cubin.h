@@ -90,7 +90,10 @@ void cubin_free(struct cubin *cubin);
 
 /* True for the index of a section of the cubin; false for the special indices of undefined,
  * absolute and common symbols. */
-bool cubin_has_section(const struct cubin *cubin, uint32_t section);
+static inline bool cubin_has_section(const struct cubin *cubin, uint32_t section)
+{
+    return section != SHN_UNDEF && section < cubin->section_count;
+}
 
 /* True for the undefined symbol that nvlink -r puts in place of dynamic shared arrays. Its value,
  * as read, is the alignment of the address that they had. */
@@ -120,10 +123,10 @@ uint32_t cubin_find_note(const struct cubin *cubin);
 
 /* True for the symbol of a section. A symbol of type STT_SECTION may also name no section: an
  * absolute or common one. */
-bool cubin_names_section(const struct cubin *cubin, const struct cubin_symbol *symbol);
-
-/* True for a section of machine code. */
-bool cubin_is_text(const struct cubin_section *section);
+static inline bool cubin_names_section(const struct cubin *cubin, const struct cubin_symbol *symbol)
+{
+    return symbol->type == STT_SECTION && symbol->section < cubin->section_count;
+}
 
 /* True for a Mercury section: from sm_100 on these hold a second form of code and records. */
 static inline bool cubin_is_mercury(const struct cubin_section *section)
@@ -132,6 +135,13 @@ static inline bool cubin_is_mercury(const struct cubin_section *section)
            section->type == SHT_CUDA_MERC_RELA || section->type == SHT_CUDA_MERC_INFO ||
            section->type == SHT_CUDA_MERC_SYMTAB || section->type == SHT_CUDA_MERC_CALLGRAPH ||
            section->type == SHT_CUDA_MERC_PROTOTYPE;
+}
+
+/* True for a section of machine code. */
+static inline bool cubin_is_text(const struct cubin_section *section)
+{
+    return section->type == SHT_PROGBITS && (section->flags & SHF_EXECINSTR) != 0 &&
+           !cubin_is_mercury(section);
 }
 
 /* The function symbol that section `index` belongs to: for .text.F by its sh_info, for .nv.info.F,

@@ -13,6 +13,7 @@
 #include "facts/compat.h"
 #include "facts/relocation_types.h"
 #include "facts/sections.h"
+#include "facts/targets.h"
 
 #ifndef EM_CUDA
 #define EM_CUDA 190
@@ -54,7 +55,12 @@
 #define CUBIN_FLAGS_CLASS_SM100 0x02u
 
 /* e_flags, as CUDA 13 writes them, of code for the target, without a suffix. */
-uint32_t format_target_flags(unsigned sm);
+static inline uint32_t format_target_flags(unsigned sm)
+{
+    return (targets_have(sm, TARGET_HAS_MERCURY) ? CUBIN_FLAGS_CLASS_SM100
+                                                 : CUBIN_FLAGS_CLASS_SM90) |
+           (sm & 0xffu) << CUBIN_FLAGS_SM_SHIFT;
+}
 
 /* In cubins of CUDA 12, sh_flags of a code section hold the number of barriers; cubins of CUDA 13
  * have a record for it (EIATTR_NUM_BARRIERS). */
@@ -97,15 +103,18 @@ enum callgraph_part {
 /* Bytes of a constant bank. */
 #define CONSTANT_BANK_BYTES 0x10000u
 
-/* The constant .nv.rel.action payload (all architectures). */
-#define NV_REL_ACTION_SIZE 16
-extern const uint8_t format_rel_action[NV_REL_ACTION_SIZE];
-
 /* True for a section type without file contents: NOBITS, and NVIDIA's before the link. */
-bool format_is_nobits(uint32_t type);
+static inline bool format_is_nobits(uint32_t type)
+{
+    return type == SHT_NOBITS || type == SHT_CUDA_GLOBAL || type == SHT_CUDA_LOCAL ||
+           type == SHT_CUDA_SHARED || type == SHT_CUDA_RESERVED_SHARED;
+}
 
 /* True for the type of a section of constants, in any bank. */
-bool format_is_constant(uint32_t type);
+static inline bool format_is_constant(uint32_t type)
+{
+    return type >= SHT_CUDA_CONSTANT0 && type <= SHT_CUDA_CONSTANT_LAST;
+}
 
 /* True for the type of a section of relocations, Mercury's among them. */
 static inline bool format_is_relocations(uint32_t type)

@@ -177,13 +177,6 @@ static bool check_file_header(struct reader *reader)
     return check_section_table(reader, &header) && check_program_headers(reader, &header);
 }
 
-/* Mercury's twin of the driver's reserved shared memory has file contents; the plain section has
- * none (measured). */
-static bool is_zeroed_twin(const Elf64_Shdr *header)
-{
-    return header->sh_type == SHT_CUDA_RESERVED_SHARED && (header->sh_flags & SHF_CUDA_MERCURY);
-}
-
 /* libelf refuses sections of symbols and relocations whose size is not a whole number of records.
  * Reading them as bytes lets the later checks report what is wrong. */
 static struct bytes contents_of_section(const struct reader *reader, Elf_Scn *place,
@@ -201,6 +194,10 @@ static bool read_section(struct reader *reader, size_t index, Elf_Scn *place,
                          const Elf64_Shdr *header)
 {
     struct cubin_section *section = &reader->cubin->sections[index];
+    /* Mercury's twin of the driver's reserved shared memory has file contents; the plain section
+     * has none (measured). */
+    bool is_zeroed_twin =
+        header->sh_type == SHT_CUDA_RESERVED_SHARED && (header->sh_flags & SHF_CUDA_MERCURY);
 
     *section = (struct cubin_section){
         .type = header->sh_type,
@@ -211,7 +208,7 @@ static bool read_section(struct reader *reader, size_t index, Elf_Scn *place,
         .alignment = header->sh_addralign ? header->sh_addralign : 1,
         .entry_size = header->sh_entsize,
         .size = header->sh_size,
-        .has_no_bytes = format_is_nobits(header->sh_type) && !is_zeroed_twin(header),
+        .has_no_bytes = format_is_nobits(header->sh_type) && !is_zeroed_twin,
     };
     if (section->has_no_bytes && section->size > READ_LARGEST_OBJECT)
         return read_damaged(reader, "section %zu has %" PRIu64 " bytes", index, section->size);

@@ -84,22 +84,18 @@ bool ordering_is_last(const struct merging *m, const struct merged_section *sect
             (!m->request->relocatable && !texture_has_words(m, section->function)));
 }
 
-/* Constants of the program and of functions are mixed. */
-static void take_made(struct merging *m, enum section_class first, enum section_class last)
-{
-    for (size_t i = 0; i < m->out->created_count; i++) {
-        const struct merged_section *section = &m->out->sections[m->out->created[i]];
-
-        if (section->class >= first && section->class <= last && !ordering_is_last(m, section))
-            take(m, m->out->created[i]);
-    }
-}
-
 static void take_early(struct merging *m)
 {
     for (enum section_class class = 0; class < CLASS_CONSTANT; class ++)
         take_class(m, class);
-    take_made(m, CLASS_CONSTANT, CLASS_FUNCTION_CONSTANT);
+    /* Constants of the program and of functions are mixed. */
+    for (size_t i = 0; i < m->out->created_count; i++) {
+        const struct merged_section *section = &m->out->sections[m->out->created[i]];
+
+        if ((section->class == CLASS_CONSTANT || section->class == CLASS_FUNCTION_CONSTANT) &&
+            !ordering_is_last(m, section))
+            take(m, m->out->created[i]);
+    }
     if (!m->request->relocatable)
         take_code_sections(m);
     for (enum section_class class = CLASS_TEXT; class < CLASS_TWIN_TEXT; class ++)

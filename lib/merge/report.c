@@ -1,24 +1,25 @@
 /* report.c: fills in the report for -v and for callers of the library. */
 #include "merge/merge_steps.h"
 
-/* Reports the banks of functions, and the program's data. */
+/* Reports the banks of functions, and the program's data. `kernel_of`: by symbol, the index in
+ * report->kernels of a function with code. */
 static void report_data(const struct merging *m, struct merge_report *report,
-                        const uint32_t *entry_of)
+                        const uint32_t *kernel_of)
 {
     for (size_t i = 0; i < m->out->section_count; i++) {
         const struct merged_section *section = &m->out->sections[i];
+        struct kernel_report *kernel =
+            section->function == MERGE_NONE ? NULL : &report->kernels[kernel_of[section->function]];
 
         if (section->class == CLASS_CONSTANT && section->bank == 3)
             report->constant3_bytes += section->size;
         else if (section->class == CLASS_GLOBAL || section->class == CLASS_GLOBAL_INIT)
             report->global_bytes += section->size;
-        else if (section->class == CLASS_FUNCTION_CONSTANT && section->bank == 0)
-            report->kernels[entry_of[section->function]].constant0 += (uint32_t)section->size;
-        else if (section->class == CLASS_FUNCTION_CONSTANT && section->bank == 2)
-            report->kernels[entry_of[section->function]].constant2 += (uint32_t)section->size;
-        else if (section->class == CLASS_SHARED && section->function != MERGE_NONE) {
-            struct kernel_report *kernel = &report->kernels[entry_of[section->function]];
-
+        else if (merged_is_bank(section, 0))
+            kernel->constant0 += (uint32_t)section->size;
+        else if (merged_is_bank(section, CONSTANTS_BANK))
+            kernel->constant2 += (uint32_t)section->size;
+        else if (section->class == CLASS_SHARED && kernel) {
             kernel->shared = (uint32_t)section->size;
             kernel->reserved = m->request->relocatable ? 0 : (uint32_t)shared_reserved_bytes(m);
         }
@@ -30,14 +31,13 @@ static void report_function(const struct merging *m, struct merge_report *report
     const struct merged_symbol *symbol = &m->symbols[function];
     const struct merged_function *facts = &m->functions[function];
     const struct reach *reach = &m->reach[function];
-    bool is_summed = merged_is_kernel(symbol) && !m->request->relocatable;
     struct kernel_report *kernel = &report->kernels[report->kernel_count++];
 
     *kernel = (struct kernel_report){
         .name = arena_text(&report->arena, symbol->name),
         .is_kernel = merged_is_kernel(symbol),
-        .registers = is_summed ? reach->registers : facts->registers,
-        .barriers = is_summed ? reach->barriers : facts->barriers,
+        .registers = attributes_are_summed(m, function) ? reach->registers : facts->registers,
+        .barriers = attributes_barriers(m, function),
         .stack = m->request->relocatable           ? 0
                  : reach_is_unbounded(m, function) ? UINT32_MAX
                                                    : (uint32_t)reach->stack,
@@ -68,7 +68,6 @@ static bool has_code(const struct merging *m, uint32_t symbol)
            m->out->layout.text_of[symbol] != MERGE_NONE && m->is_live[symbol];
 }
 
-/* `kernel_of`: by symbol, the index in report->kernels of a function with code. */
 static void fill_sections(const struct merging *m, struct merge_report *report,
                           const uint32_t *kernel_of)
 {

@@ -11,14 +11,6 @@
 
 #define MOST_SHARED 0xc000u
 
-/* Most static shared memory of a kernel. Measured: the link's target counts, not the code's. */
-static uint32_t most_shared_bytes(const struct merge_request *request)
-{
-    return request->arch.suffix == 'a' || request->has_extended_shared
-               ? targets_find(request->arch.sm)->most_shared
-               : MOST_SHARED;
-}
-
 /* Whether there are `.extern .shared` arrays, used or not. Raises *alignment to the strictest that
  * their symbols say. */
 static bool declares_extern(const struct merging *m, uint64_t *alignment)
@@ -117,7 +109,11 @@ static bool has_section(const struct merging *m, const struct shared_window *win
 static void add_kernel_window(struct merging *m, uint32_t kernel,
                               const struct shared_window *window)
 {
-    uint32_t most = most_shared_bytes(m->request), added;
+    /* Most static shared memory of a kernel. Measured: the link's target counts, not the code's. */
+    uint32_t most = m->request->arch.suffix == 'a' || m->request->has_extended_shared
+                        ? targets_find(m->request->arch.sm)->most_shared
+                        : MOST_SHARED;
+    uint32_t added;
 
     if (window->end > most)
         MERGING_REFUSAL(m, "Entry function '%.*s' uses too much shared data (%#llx bytes, %#x max)",
@@ -125,15 +121,6 @@ static void add_kernel_window(struct merging *m, uint32_t kernel,
     m->out->shared.section_of[kernel] = added = layout_make_of(m, CLASS_SHARED, kernel);
     m->out->sections[added].alignment = window->alignment;
     m->out->sections[added].size = shared_reserved_bytes(m) + window->end;
-}
-
-/* Measured: `.extern .shared` arrays have a section for debuggers even if no code names them. */
-static void describe_extern(struct merging *m)
-{
-    for (uint32_t i = 0; i < m->symbol_count; i++)
-        if (merged_is_data(&m->symbols[i], STO_CUDA_SHARED) && m->symbols[i].file == MERGE_NONE)
-            grow_debug_shared(m, SHARED_EXTERN_ALIGNMENT,
-                              merging_is_mercury(m) ? shared_reserved_bytes(m) : 0);
 }
 
 /* Under -g shared variables stay symbols: in their kernel's section, or in .nv_debug.shared when
@@ -295,8 +282,12 @@ bool shared_layout(struct merging *m)
     for (size_t k = 0; k < m->out->layout.kernel_count; k++)
         if (has_section(m, &planner.windows[k]))
             add_kernel_window(m, m->out->layout.kernels[k], &planner.windows[k]);
-    if (!planner.is_strict)
-        describe_extern(m);
+    /* Measured: `.extern .shared` arrays have a section for debuggers even if no code names them.
+     */
+    for (uint32_t i = 0; i < m->symbol_count && !planner.is_strict; i++)
+        if (merged_is_data(&m->symbols[i], STO_CUDA_SHARED) && m->symbols[i].file == MERGE_NONE)
+            grow_debug_shared(m, SHARED_EXTERN_ALIGNMENT,
+                              merging_is_mercury(m) ? shared_reserved_bytes(m) : 0);
     finish_variables(&planner);
     return !m->failed;
 }

@@ -253,14 +253,6 @@ static void place_shared_variables(struct shared_planner *planner)
         place_single(planner, &lists, k, scratch);
 }
 
-static bool names_one_extern(const struct merging *m, uint32_t function)
-{
-    for (uint32_t i = m->uses.shared.first[function]; i < m->uses.shared.first[function + 1]; i++)
-        if (m->symbols[m->uses.shared.items[i]].file == MERGE_NONE)
-            return true;
-    return false;
-}
-
 /* Kernels whose `.extern .shared` arrays share an address form a union-find set: each leads to
  * another of its set, the representative to itself. */
 static uint32_t set_of(uint32_t *sets, uint32_t kernel)
@@ -289,9 +281,15 @@ static void unite_users(struct shared_planner *planner, uint32_t *sets)
                            ? reach_walk(m, m->out->layout.kernels[k], REACHES_SHARED, &found)
                            : 0;
 
-        for (size_t i = 0; i < count; i++)
-            if (names_one_extern(m, found[i]))
+        for (size_t i = 0; i < count; i++) {
+            const uint32_t *named = m->uses.shared.items + m->uses.shared.first[found[i]];
+            size_t left = index_lists_count(&m->uses.shared, found[i]);
+
+            while (left > 0 && is_defined(m, named[left - 1]))
+                left--;
+            if (left > 0)
                 index_lists_add(&pairs, found[i], k);
+        }
     }
     kernels_of = index_lists_make(&m->arena, &pairs, m->symbol_count);
     for (uint32_t i = 0; i < m->symbol_count; i++)

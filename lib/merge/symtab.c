@@ -89,28 +89,15 @@ uint32_t symtab_section_named(const struct merging *m, size_t file, uint32_t ind
     return MERGE_NONE;
 }
 
-/* A kernel's shared memory has a row unless it is empty and made by the linker. From sm_100 on the
- * driver's reserved bytes do not count (measured). */
-static bool is_shared_named(const struct merging *m, uint32_t kernel, uint32_t section)
+/* Whether a section that may be shared memory has a row. A kernel's has unless it is empty and made
+ * by the linker. From sm_100 on the driver's reserved bytes do not count (measured). */
+static bool is_named(const struct merging *m, const struct merged_section *section)
 {
-    uint64_t reserve = merging_is_mercury(m) ? merging_target(m)->reserved : 0;
+    bool is_large = section->size > (merging_is_mercury(m) ? merging_target(m)->reserved : 0);
 
-    return m->out->shared.is_given[kernel] || m->out->sections[section].size > reserve;
-}
-
-static bool is_debug_shared_named(const struct merging *m, const struct merged_section *section)
-{
-    return merging_keeps_all(m) &&
-           section->size > (merging_is_mercury(m) ? merging_target(m)->reserved : 0);
-}
-
-/* Adds the row of a kernel's shared memory, which follows that of its code. */
-static void add_shared(struct merging *m, uint32_t kernel)
-{
-    uint32_t section = kernel == MERGE_NONE ? MERGE_NONE : m->out->shared.section_of[kernel];
-
-    if (section != MERGE_NONE && is_shared_named(m, kernel, section))
-        add_section_row(m, section);
+    if (section->class == CLASS_DEBUG_SHARED)
+        return merging_keeps_all(m) && is_large;
+    return section->class != CLASS_SHARED || is_large || m->out->shared.is_given[section->function];
 }
 
 static bool stands_last(const struct merging *m, uint32_t section)
@@ -133,12 +120,15 @@ static void add_local_row(struct merging *m, const struct merged_local *local)
     }
     section = symtab_section_named(m, local->file, local->index);
     if (section == MERGE_NONE || stands_last(m, section) ||
-        (section == m->out->shared.debug_section &&
-         !is_debug_shared_named(m, &m->out->sections[section])))
+        (section == m->out->shared.debug_section && !is_named(m, &m->out->sections[section])))
         return;
     add_section_row(m, section);
-    if (m->out->sections[section].class == CLASS_TEXT)
-        add_shared(m, m->out->sections[section].function);
+    if (m->out->sections[section].class != CLASS_TEXT)
+        return;
+    /* The row of a kernel's shared memory follows that of its code. */
+    section = m->out->shared.section_of[m->out->sections[section].function];
+    if (section != MERGE_NONE && is_named(m, &m->out->sections[section]))
+        add_section_row(m, section);
 }
 
 /* Adds rows of notes, since cubins of CUDA 12 have no symbols for them. */
@@ -160,10 +150,7 @@ static void add_linker_sections(struct merging *m)
     for (size_t i = 0; i < m->out->order_count; i++) {
         const struct merged_section *section = &m->out->sections[m->out->order[i]];
 
-        if ((section->class >= CLASS_SHARED && section->size &&
-             (section->class != CLASS_DEBUG_SHARED || is_debug_shared_named(m, section)) &&
-             (section->class != CLASS_SHARED ||
-              is_shared_named(m, section->function, m->out->order[i]))))
+        if (section->class >= CLASS_SHARED && section->size && is_named(m, section))
             add_section_row(m, m->out->order[i]);
     }
     for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
@@ -172,14 +159,6 @@ static void add_linker_sections(struct merging *m)
             if (m->out->sections[m->out->classes.items[i]].index &&
                 !merged_is_bank(&m->out->sections[m->out->classes.items[i]], 0))
                 add_section_row(m, m->out->classes.items[i]);
-}
-
-static void add_last(struct merging *m, const struct merged_local *local)
-{
-    uint32_t section = symtab_section_named(m, local->file, local->index);
-
-    if (stands_last(m, section))
-        add_section_row(m, section);
 }
 
 /* Symbols of the parameters of a kernel's losing copy are kept and refer to the winner's. */
@@ -219,19 +198,18 @@ static void number_constants(struct merging *m)
 /* Where a row for a symbol that cubins share stands. */
 enum part { PART_LOCAL, PART_GLOBAL, PART_PLAIN_ONLY };
 
-static enum part table_part_of(const struct merging *m, uint32_t symbol)
-{
-    if (mercury_lacks(m, symbol))
-        return PART_PLAIN_ONLY;
-    /* Up to sm_90 they keep their places among the global ones. */
-    return symtab_makes_local(m, symbol) && merging_is_mercury(m) ? PART_LOCAL : PART_GLOBAL;
-}
-
 static void add_globals(struct merging *m, enum part part)
 {
-    for (size_t i = 0; i < m->resolved.global_count; i++)
-        if (table_part_of(m, m->resolved.globals[i]) == part)
-            add_symbol_row(m, m->resolved.globals[i]);
+    for (size_t i = 0; i < m->resolved.global_count; i++) {
+        uint32_t symbol = m->resolved.globals[i];
+        /* Up to sm_90 they keep their places among the global ones. */
+        bool is_local = symtab_makes_local(m, symbol) && merging_is_mercury(m);
+
+        if (part == (mercury_lacks(m, symbol) ? PART_PLAIN_ONLY
+                     : is_local               ? PART_LOCAL
+                                              : PART_GLOBAL))
+            add_symbol_row(m, symbol);
+    }
 }
 
 void symtab_assign(struct merging *m)
@@ -258,9 +236,14 @@ void symtab_assign(struct merging *m)
     add_globals(m, PART_GLOBAL);
     m->out->rows.twin_count = m->out->rows.count;
     add_globals(m, PART_PLAIN_ONLY);
-    for (size_t i = 0; merging_is_mercury(m) && i < resolved->local_count; i++)
-        if (resolved->locals[i].is_section)
-            add_last(m, &resolved->locals[i]);
+    for (size_t i = 0; merging_is_mercury(m) && i < resolved->local_count; i++) {
+        const struct merged_local *local = &resolved->locals[i];
+        uint32_t section =
+            local->is_section ? symtab_section_named(m, local->file, local->index) : MERGE_NONE;
+
+        if (stands_last(m, section))
+            add_section_row(m, section);
+    }
     /* Twins have the rows of their sections. */
     for (size_t i = 0; m->out->has_twins && i < m->out->section_count; i++)
         if (m->out->sections[i].twin != MERGE_NONE)
