@@ -7,7 +7,7 @@
 #include "minilink/assembler.h"
 
 #define BUILTIN_NAME    "builtin"
-#define BUILTIN_VERSION "encoding 2"
+#define BUILTIN_VERSION "encoding 3"
 
 /* The assembler's entry in the registry. A function's code, records and symbols depend only on its
  * own text and the declarations that it uses, not on its chunk. */

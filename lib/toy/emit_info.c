@@ -21,7 +21,7 @@
 
 #define TYPE_ENCODING    1u
 #define CUDA_VERSION     130u /* 10 * major + minor */
-#define ENCODING_VERSION 2u
+#define ENCODING_VERSION 3u
 
 static void put_words(struct buffer *out, uint8_t attribute, const uint32_t *words, size_t count)
 {

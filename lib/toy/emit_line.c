@@ -8,17 +8,15 @@
 
 #include <stdlib.h>
 
-#include "base/context.h"
 #include "base/search.h"
 #include "base/text.h"
 #include "cubin/format.h"
 #include "ptx/source_place.h"
 
-#define DWARF_VERSION    2u
-#define LINE_BASE        (-5) /* ptxas's choice of special opcodes */
+#define DWARF_VERSION    2
+#define LINE_BASE        (-5) /* ptxas's choice of special opcodes, of which none is used here */
 #define LINE_RANGE       14
-#define FIRST_SPECIAL    10 /* opcode_base */
-#define MOST_SPECIAL     255
+#define FIRST_SPECIAL    10                   /* opcode_base */
 #define OPERAND_SIZES    "\0\1\1\1\1\0\0\0\1" /* of the opcodes below FIRST_SPECIAL */
 #define OPCODE_COPY      1
 #define OPCODE_PC        2
@@ -30,12 +28,10 @@
 /* A `.file` directive. */
 struct line_file {
     uint32_t number;
-    struct text directory; /* empty = that of the compilation */
-    struct text name;
+    uint32_t local; /* number in the current unit; 0 = none */
+    struct text path;
     uint64_t time;
     uint64_t size;
-    uint32_t local;           /* number in the current unit; 0 = none */
-    uint32_t local_directory; /* number of its directory in the current unit */
 };
 
 struct line_table {
@@ -43,9 +39,6 @@ struct line_table {
     size_t file_count;
     struct line_file **used; /* files used by the current unit */
     size_t used_count;
-    struct text *directories;       /* used by the current unit */
-    struct table directory_numbers; /* of `directories`, from 1 */
-    uint32_t directory_count;
 };
 
 static void put_byte(struct buffer *out, int byte)
@@ -67,103 +60,66 @@ static void put_signed(struct buffer *out, int64_t value)
     put_byte(out, (int)(value & 0x7f));
 }
 
-static void put_text(struct buffer *out, struct text text)
-{
-    buffer_text(out, text);
-    put_byte(out, 0);
-}
-
 static void put_u32_at(struct buffer *out, size_t at, size_t value)
 {
-    uint32_t word = (uint32_t)value;
-    memcpy(out->data + at, &word, sizeof word);
+    memcpy(out->data + at, &(uint32_t){(uint32_t)value}, sizeof(uint32_t));
 }
 
 /* The next number after a comma, or 0. */
 static uint64_t next_number(struct text *text)
 {
     uint64_t value = 0;
+
     while (text->size && !text_scan_number(text, &value))
         *text = text_drop(*text, 1);
     return value;
 }
 
-/* Reads `"path"[, time, size]`. */
-static void read_file(struct line_file *file, const struct ptx_item *item)
-{
-    struct text path = source_path(item), rest = text_drop(item->target, path.size + 1);
-    const char *slash = path.size ? memrchr(path.data, '/', path.size) : NULL;
-    size_t head = slash ? (size_t)(slash - path.data) : 0;
-    file->time = next_number(&rest);
-    file->size = next_number(&rest);
-    file->name = path;
-    if (!slash || head + 1 == path.size)
-        return;
-    file->name = (struct text){slash + 1, path.size - head - 1};
-    file->directory = (struct text){path.data, head ? head : 1};
-}
-
 COMPARISON(by_number, struct line_file, COMPARE(a->number, b->number));
 
-static void begin_table(struct line_table *table, struct unit *unit)
+/* Reads the directives, `.file NUMBER "path"[, time, size]`. */
+static struct line_table read_files(struct unit *unit)
 {
     const struct ptx_module *module = &unit->module;
-    size_t count = 0;
-    for (size_t i = 0; i < module->item_count; i++)
-        count += module->items[i].kind == PTX_FILE;
-    *table = (struct line_table){.files = arena_zalloc(&unit->arena, count, sizeof *table->files),
-                                 .used = arena_alloc(&unit->arena, count, sizeof *table->used),
-                                 .directories =
-                                     arena_alloc(&unit->arena, count, sizeof *table->directories)};
+    struct line_table table = {0};
+
+    table.files = arena_zalloc(&unit->arena, module->item_count, sizeof *table.files);
+    table.used = arena_alloc(&unit->arena, module->item_count, sizeof *table.used);
     for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];
+
         if (item->kind != PTX_FILE)
             continue;
-        struct line_file *file = &table->files[table->file_count++];
-        read_file(file, item);
-        file->number = (uint32_t)item->number;
-    }
-    SORT(table->files, table->file_count, by_number);
-}
+        struct line_file *file = &table.files[table.file_count++];
+        struct text path = source_path(item), rest = text_drop(item->target, path.size + 1);
 
-static uint32_t use_directory(struct line_table *table, struct text directory)
-{
-    uint32_t next = table->directory_count + 1;
-    if (directory.size == 0)
-        return 0;
-    uint32_t number = table_add(&table->directory_numbers, directory, next);
-    if (number == next)
-        table->directories[table->directory_count++] = directory;
-    return number;
+        file->number = (uint32_t)item->number;
+        file->path = path;
+        file->time = next_number(&rest);
+        file->size = next_number(&rest);
+    }
+    SORT(table.files, table.file_count, by_number);
+    return table;
 }
 
 /* The file with that number, added to the unit's list; NULL if the module has none. */
 static const struct line_file *use_file(struct line_table *table, uint32_t number)
 {
     struct line_file key = {.number = number};
-    struct line_file *file =
-        table->file_count ? bsearch(&key, table->files, table->file_count, sizeof key, by_number)
-                          : NULL;
-    if (!file || file->local)
-        return file;
-    table->used[table->used_count++] = file;
-    file->local = (uint32_t)table->used_count;
-    file->local_directory = use_directory(table, file->directory);
-    return file;
-}
+    struct line_file *file = bsearch(&key, table->files, table->file_count, sizeof key, by_number);
 
-static void end_unit(struct line_table *table)
-{
-    while (table->used_count)
-        table->used[--table->used_count]->local = 0;
-    table_free(&table->directory_numbers);
-    table->directory_count = 0;
+    if (file && !file->local) {
+        table->used[table->used_count++] = file;
+        file->local = (uint32_t)table->used_count;
+    }
+    return file;
 }
 
 /* Appends the header of a unit; its two lengths are set later. */
 static void put_head(const struct line_table *table, struct buffer *out)
 {
     size_t start = out->size;
+
     buffer_u32(out, 0);
     put_byte(out, DWARF_VERSION);
     put_byte(out, 0);
@@ -174,61 +130,53 @@ static void put_head(const struct line_table *table, struct buffer *out)
     put_byte(out, LINE_RANGE);
     put_byte(out, FIRST_SPECIAL);
     buffer_append(out, OPERAND_SIZES, FIRST_SPECIAL - 1);
-    for (size_t i = 0; i < table->directory_count; i++)
-        put_text(out, table->directories[i]);
-    put_byte(out, 0);
+    put_byte(out, 0); /* no directories */
     for (size_t i = 0; i < table->used_count; i++) {
-        const struct line_file *file = table->used[i];
-        put_text(out, file->name);
-        put_unsigned(out, file->local_directory);
-        put_unsigned(out, file->time);
-        put_unsigned(out, file->size);
+        buffer_text(out, table->used[i]->path);
+        put_byte(out, 0);
+        put_unsigned(out, 0); /* of the compilation's directory */
+        put_unsigned(out, table->used[i]->time);
+        put_unsigned(out, table->used[i]->size);
     }
     put_byte(out, 0);
     put_u32_at(out, start + 6, out->size - start - 10);
 }
 
-static void put_row(struct buffer *out, uint64_t advance, int64_t step)
+static void put_advance(struct buffer *out, uint64_t bytes)
 {
-    int64_t special = step - LINE_BASE + LINE_RANGE * (int64_t)advance + FIRST_SPECIAL;
-    if (step >= LINE_BASE && step < LINE_BASE + LINE_RANGE && special <= MOST_SPECIAL) {
-        put_byte(out, (int)special);
-        return;
-    }
-    put_byte(out, OPCODE_LINE);
-    put_signed(out, step);
-    if (advance) {
-        put_byte(out, OPCODE_PC);
-        put_unsigned(out, advance);
-    }
-    put_byte(out, OPCODE_COPY);
+    put_byte(out, OPCODE_PC);
+    put_unsigned(out, bytes);
 }
 
 static void put_rows(struct line_table *table, const struct function_code *function,
                      struct buffer *out)
 {
     uint64_t address = 0;
-    uint32_t file = 1;
     int64_t line = 1;
+
     for (size_t i = 0; i < function->line_count; i++) {
         const struct code_line *row = &function->lines[i];
-        const struct line_file *in = use_file(table, row->file);
-        if (!in)
+        const struct line_file *file = use_file(table, row->file);
+
+        if (!file)
             continue;
-        if (in->local != file) {
-            put_byte(out, OPCODE_FILE);
-            put_unsigned(out, in->local);
-            file = in->local;
-        }
-        put_row(out, row->address - address, (int64_t)row->line - line);
+        put_byte(out, OPCODE_FILE);
+        put_unsigned(out, file->local);
+        put_byte(out, OPCODE_LINE);
+        put_signed(out, (int64_t)row->line - line);
+        put_advance(out, row->address - address);
+        put_byte(out, OPCODE_COPY);
         address = row->address;
         line = row->line;
     }
-    put_byte(out, OPCODE_PC);
-    put_unsigned(out, function->code.size - address);
+    put_advance(out, function->code.size - address);
+}
+
+static void put_extended(struct buffer *out, int opcode, size_t operand_size)
+{
     put_byte(out, 0);
-    put_byte(out, 1);
-    put_byte(out, EXTENDED_END);
+    put_unsigned(out, 1 + operand_size);
+    put_byte(out, opcode);
 }
 
 /* Adds the unit of one function; returns the offset of its address, or 0 if it has no lines. */
@@ -236,32 +184,33 @@ static size_t put_unit(struct line_table *table, const struct function_code *fun
                        struct buffer *out)
 {
     size_t start = out->size, place;
+
     for (size_t i = 0; i < function->line_count; i++)
         use_file(table, function->lines[i].file);
     if (table->used_count == 0)
         return 0;
     put_head(table, out);
-    put_byte(out, 0);
-    put_byte(out, 1 + sizeof(uint64_t));
-    put_byte(out, EXTENDED_ADDRESS);
+    put_extended(out, EXTENDED_ADDRESS, sizeof(uint64_t));
     place = out->size;
     buffer_u64(out, 0);
     put_rows(table, function, out);
+    put_extended(out, EXTENDED_END, 0);
     put_u32_at(out, start, out->size - start - 4);
-    end_unit(table);
+    while (table->used_count)
+        table->used[--table->used_count]->local = 0;
     return place;
 }
 
 void emit_line_units(struct unit *unit, struct buffer *out)
 {
     Elf64_Rela *list = arena_alloc(&unit->arena, unit->function_count, sizeof *list);
-    struct line_table table;
+    struct line_table table = read_files(unit);
     size_t count = 0;
-    begin_table(&table, unit);
-    CONTEXT_DEFER(table_cleanup, &table.directory_numbers);
+
     for (size_t i = 0; i < unit->function_count; i++) {
         uint64_t symbol = unit->scope.globals[unit->functions[i].global].symbol;
         size_t place = put_unit(&table, &unit->functions[i], out);
+
         if (place)
             list[count++] = emit_rela(place, symbol, R_CUDA_64, 0);
     }

@@ -112,25 +112,6 @@ static struct code_word word_of(const struct encoder *encoder, const struct oper
     return word;
 }
 
-/* The slot of an operand; LONG if what the slot is short for says less than its word. */
-static uint16_t slot_of(const struct encoder *encoder, const struct operand *operand)
-{
-    struct code_word word = word_of(encoder, operand), again;
-    uint64_t slot = word.kind;
-
-    if (operand->symbol != NO_INDEX)
-        return CODE_LONG;
-    if (word.has_register)
-        slot |= (uint64_t)word.class << 4 | ((uint64_t)word.number & 0xff) << 6 |
-                (uint64_t)word.is_negated << 14 | (uint64_t)word.is_inverted << 15;
-    else if (operand->kind == OPERAND_SPECIAL)
-        slot |= (uint64_t)word.payload << 4;
-    else if (operand->kind == OPERAND_IMMEDIATE)
-        slot |= (uint64_t)word.value << 4;
-    again = code_word_of_slot((uint16_t)slot);
-    return memcmp(&again, &word, sizeof word) == 0 ? (uint16_t)slot : CODE_LONG;
-}
-
 /* Appends the word of an address or symbol, its relocations, and its second word. */
 static void put_reference(struct encoder *encoder, const struct operand *operand,
                           struct code_word word)
@@ -204,52 +185,29 @@ static void put_operand(struct encoder *encoder, const struct operand *operand, 
         put_elements(encoder, operand->elements, operand->element_count);
 }
 
-/* The first operands are in slots, where they fit; the others have words. The guard is the first of
- * all. */
-static void put_operands(struct encoder *encoder, const struct instruction *instruction,
-                         size_t head)
+/* Appends the head, whose number of words is not known yet, and the modifiers. */
+static void put_head(struct buffer *code, const struct instruction *instruction)
 {
-    const struct operand guard = {.kind = OPERAND_REGISTER,
-                                  .reg = instruction->guard,
-                                  .symbol = NO_INDEX,
-                                  .is_inverted = instruction->guard_negated};
-    unsigned guards = instruction->guard != NO_INDEX;
+    size_t size = sizeof(struct code_head) + instruction->modifier_count * sizeof(uint16_t);
+    unsigned words = (unsigned)((size + CODE_WORD_SIZE - 1) / CODE_WORD_SIZE);
+    struct code_head head = {.opcode = instruction->opcode & 0xfffu,
+                             .is_guarded = instruction->guard != NO_INDEX,
+                             .head_words = words & 7u};
 
-    for (unsigned i = 0; i < guards + instruction->operand_count; i++) {
-        const struct operand *operand = i < guards ? &guard : &instruction->operands[i - guards];
-        uint16_t slot = CODE_LONG;
-
-        if (i < CODE_SLOTS) {
-            slot = slot_of(encoder, operand);
-            memcpy(encoder->code->data + head + offsetof(struct code_head, slots) + 2 * i, &slot,
-                   sizeof slot);
-        }
-        if (slot == CODE_LONG)
-            put_operand(encoder, operand, false);
-    }
-}
-
-/* Modifiers from `first` on that fit `room`. */
-static unsigned __int128 modifier_bits(const struct instruction *instruction, unsigned first,
-                                       unsigned room)
-{
-    unsigned __int128 bits = 0;
-
-    for (unsigned i = 0; i < room && first + i < instruction->modifier_count; i++)
-        bits |= (unsigned __int128)instruction->modifiers[first + i] << CODE_MODIFIER_BITS * i;
-    return bits;
+    buffer_append(code, &head, sizeof head);
+    buffer_append(code, instruction->modifiers, size - sizeof head);
+    buffer_append(code, (char[CODE_WORD_SIZE]){0}, words * CODE_WORD_SIZE - size);
 }
 
 static void put_instruction(struct encoder *encoder, struct instruction *instruction)
 {
     struct buffer *code = encoder->code;
-    size_t at = code->size;
-    struct code_head head = {
-        .opcode = instruction->opcode & 0xfffu,
-        .is_guarded = instruction->guard != NO_INDEX,
-        .modifiers = (uint64_t)modifier_bits(instruction, 0, CODE_HEAD_MODIFIERS) & 0x3fffffff};
+    size_t at = code->size, words;
     const struct operand *operands = instruction->operands;
-    size_t words;
+    const struct operand guard = {.kind = OPERAND_REGISTER,
+                                  .reg = instruction->guard,
+                                  .symbol = NO_INDEX,
+                                  .is_inverted = instruction->guard_negated};
 
     encoder->instruction = instruction;
     encoder->call_target = NULL;
@@ -257,19 +215,16 @@ static void put_instruction(struct encoder *encoder, struct instruction *instruc
         encoder->call_target =
             &operands[instruction->operand_count > 1 && operands[0].kind == OPERAND_LIST];
     instruction->address = (uint32_t)(at - encoder->start);
-    buffer_append(code, &head, sizeof head);
-    for (unsigned first = CODE_HEAD_MODIFIERS; first < instruction->modifier_count;
-         first += CODE_WORD_MODIFIERS, head.modifier_words++) {
-        unsigned __int128 bits = modifier_bits(instruction, first, CODE_WORD_MODIFIERS);
-
-        buffer_append(code, &bits, sizeof bits);
-    }
-    put_operands(encoder, instruction, at);
+    put_head(code, instruction);
+    if (instruction->guard != NO_INDEX)
+        put_operand(encoder, &guard, false);
+    for (unsigned i = 0; i < instruction->operand_count; i++)
+        put_operand(encoder, &operands[i], false);
     words = (code->size - at) / CODE_WORD_SIZE;
     if (words > CODE_MOST_WORDS)
         fail(encoder, "it has too many operands");
-    head.words = words & CODE_MOST_WORDS;
-    memcpy(code->data + at, &head, offsetof(struct code_head, slots));
+    memcpy(code->data + at + offsetof(struct code_head, words),
+           &(uint16_t){words & CODE_MOST_WORDS}, sizeof(uint16_t));
 }
 
 static uint64_t address_of(const struct encoder *encoder, uint32_t label)

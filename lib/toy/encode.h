@@ -13,34 +13,24 @@
 #include "base/buffer.h"
 #include "language/body.h"
 
-#define CODE_WORD_SIZE      16u
-#define CODE_SLOTS          4u /* of the head word */
-#define CODE_HEAD_MODIFIERS 3u
-#define CODE_WORD_MODIFIERS 12u
-#define CODE_MODIFIER_BITS  10u
-#define CODE_MOST_WORDS     0xffffu
-#define CODE_DEEPEST_GROUP  8u /* groups in groups */
+#define CODE_WORD_SIZE     16u
+#define CODE_MOST_WORDS    0xffffu
+#define CODE_DEEPEST_GROUP 8u /* groups in groups */
 
-/* The kind of an operand in the code: enum operand_kind + 1, or one of these. */
-enum code_kind {
-    CODE_NONE = 0,
-    CODE_HIGH = 14, /* the word of an address's upper half */
-    CODE_LONG = 15, /* of a slot: the operand has words of its own */
-};
-
+/* The kind of an operand in the code: enum operand_kind + 1, or this. */
 #define CODE_KIND(kind) ((kind) + 1u)
+#define CODE_HIGH       14u /* the word of an address's upper half */
 
-/* The layout of each word: fields from the lowest bit on, on machines that are little-endian, as
- * all are that minilink runs on. */
+/* The layouts: fields from the lowest bit on, on machines that are little-endian, as all are that
+ * minilink runs on. */
 
+/* Begins an instruction. Its modifiers follow, 16 bits each, and zeros up to a whole word; then the
+ * words of its operands. */
 struct code_head {
-    uint64_t opcode : 12;
-    uint64_t zero : 3;
-    uint64_t is_guarded : 1; /* the first operand is the guard */
-    uint64_t words : 16;     /* of the instruction, with this one */
-    uint64_t modifiers : 30; /* ten bits each */
-    uint64_t modifier_words : 2;
-    uint16_t slots[CODE_SLOTS];
+    uint16_t opcode : 12;
+    uint16_t is_guarded : 1; /* the first operand is the guard */
+    uint16_t head_words : 3; /* of the head and the modifiers */
+    uint16_t words;          /* of the instruction, with those */
 };
 
 /* An operand. */
@@ -60,22 +50,8 @@ struct code_word {
     int64_t value;         /* IMMEDIATE; addend or offset of SYMBOL, ADDRESS; distance of LABEL */
 };
 
-/* An operand in a slot. SPECIAL and IMMEDIATE have twelve bits after the kind, SINK and NAME none,
- * REGISTER and ADDRESS these. */
-struct code_slot {
-    uint16_t kind : 4;
-    uint16_t class : 2;
-    uint16_t number : 8;
-    uint16_t is_negated : 1;
-    uint16_t is_inverted : 1;
-};
-
-_Static_assert(sizeof(struct code_head) == CODE_WORD_SIZE, "head");
+_Static_assert(sizeof(struct code_head) == 4, "head");
 _Static_assert(sizeof(struct code_word) == CODE_WORD_SIZE, "word");
-_Static_assert(sizeof(struct code_slot) == sizeof(uint16_t), "slot");
-
-/* encode_print.c: the word that a slot is short for; kind LONG for no such slot. */
-struct code_word code_word_of_slot(uint16_t slot);
 
 /* What an address or symbol refers to, and the relocation of its field. */
 enum code_reference {

@@ -18,36 +18,6 @@ struct printer {
     void *argument;
 };
 
-struct code_word code_word_of_slot(uint16_t slot)
-{
-    struct code_slot fields;
-    struct code_word word = {.kind = slot & 15u};
-
-    memcpy(&fields, &slot, sizeof slot);
-    switch (word.kind) {
-    case CODE_KIND(OPERAND_REGISTER):
-    case CODE_KIND(OPERAND_ADDRESS):
-        word.has_register = true;
-        word.class = fields.class;
-        word.number = fields.number;
-        word.is_negated = fields.is_negated;
-        word.is_inverted = fields.is_inverted;
-        break;
-    case CODE_KIND(OPERAND_IMMEDIATE):
-        word.value = (slot >> 4 ^ 0x800) - 0x800;
-        break;
-    case CODE_KIND(OPERAND_SPECIAL):
-        word.payload = slot >> 4;
-        break;
-    case CODE_KIND(OPERAND_SINK):
-    case CODE_KIND(OPERAND_NAME):
-        break;
-    default:
-        word.kind = CODE_LONG;
-    }
-    return word;
-}
-
 static bool print_operand(struct printer *printer, struct code_word word, unsigned depth);
 
 static bool next_word(struct printer *printer, void *word)
@@ -159,15 +129,20 @@ static bool print_reference(struct printer *printer, struct code_word word)
     return true;
 }
 
-static bool print_elements(struct printer *printer, uint64_t count, const char *separator,
-                           unsigned depth)
+static bool print_next(struct printer *printer, unsigned depth)
 {
     struct code_word word;
 
+    return next_word(printer, &word) && print_operand(printer, word, depth);
+}
+
+static bool print_elements(struct printer *printer, uint64_t count, const char *separator,
+                           unsigned depth)
+{
     for (uint64_t i = 0; i < count; i++) {
         if (i > 0)
             buffer_string(printer->out, separator);
-        if (!next_word(printer, &word) || !print_operand(printer, word, depth + 1))
+        if (!print_next(printer, depth + 1))
             return false;
     }
     return depth <= CODE_DEEPEST_GROUP;
@@ -257,66 +232,46 @@ static bool print_operand(struct printer *printer, struct code_word word, unsign
     }
 }
 
-static bool print_modifiers(struct buffer *out, unsigned __int128 bits)
+static bool print_name(const struct printer *printer, const struct code_head *head)
 {
-    for (; bits; bits >>= CODE_MODIFIER_BITS) {
-        uint16_t modifier = (uint16_t)(bits & ((1u << CODE_MODIFIER_BITS) - 1));
+    size_t end = head->head_words * CODE_WORD_SIZE;
+    uint16_t modifier;
 
-        if (modifier == 0 || modifier >= modifier_words.count)
+    if (head->opcode == 0 || head->opcode >= opcode_words.count)
+        return false;
+    buffer_string(printer->out, opcode_get(head->opcode)->name);
+    for (size_t at = sizeof *head; at < end; at += sizeof modifier) {
+        memcpy(&modifier, printer->words + at, sizeof modifier);
+        if (modifier == 0)
+            break;
+        if (modifier >= modifier_words.count)
             return false;
-        buffer_printf(out, ".%s", modifier_name(modifier));
+        buffer_printf(printer->out, ".%s", modifier_name(modifier));
     }
     return true;
 }
 
-static bool print_name(const struct printer *printer, const struct code_head *head)
-{
-    unsigned __int128 bits = head->modifiers;
-    bool ok = head->opcode > 0 && head->opcode < opcode_words.count;
-
-    if (ok)
-        buffer_string(printer->out, opcode_get((uint16_t)head->opcode)->name);
-    ok = ok && print_modifiers(printer->out, bits);
-    for (unsigned i = 1; i <= head->modifier_words && ok; i++) {
-        memcpy(&bits, printer->words + i * CODE_WORD_SIZE, CODE_WORD_SIZE);
-        ok = print_modifiers(printer->out, bits);
-    }
-    return ok;
-}
-
-/* Prints the operand with this number, from its slot or words of its own. */
-static bool print_numbered(struct printer *printer, const struct code_head *head, unsigned number)
-{
-    uint16_t slot = number < CODE_SLOTS ? head->slots[number] : CODE_LONG;
-    struct code_word word = code_word_of_slot(slot);
-
-    return (slot != CODE_LONG || next_word(printer, &word)) && print_operand(printer, word, 0);
-}
-
 static bool print_instruction(struct printer *printer, const struct code_head *head)
 {
-    struct buffer *out = printer->out;
-    unsigned number = 0;
+    const char *separator = " ";
 
-    printer->at = 1u + head->modifier_words;
-    if (printer->at > printer->count)
+    printer->at = head->head_words;
+    if (printer->at == 0 || printer->at > printer->count)
         return false;
     if (head->is_guarded) {
-        buffer_char(out, '@');
-        if (!print_numbered(printer, head, number++))
+        buffer_char(printer->out, '@');
+        if (!print_next(printer, 0))
             return false;
-        buffer_char(out, ' ');
+        buffer_char(printer->out, ' ');
     }
     if (!print_name(printer, head))
         return false;
-    for (const char *separator = " ";
-         number < CODE_SLOTS ? head->slots[number] != CODE_NONE : printer->at < printer->count;
-         number++, separator = ", ") {
-        buffer_string(out, separator);
-        if (!print_numbered(printer, head, number))
+    for (; printer->at < printer->count; separator = ", ") {
+        buffer_string(printer->out, separator);
+        if (!print_next(printer, 0))
             return false;
     }
-    return printer->at == printer->count;
+    return true;
 }
 
 size_t encode_print(struct bytes code, size_t offset, struct buffer *out,
