@@ -142,6 +142,7 @@ bool parse_body(struct body *body, struct text text, const struct parse_scope *s
                                  .symbol_capacity = body->symbol_count};
 
     CONTEXT_DEFER(memory_cleanup, &parser.base.items);
+    CONTEXT_DEFER(memory_cleanup, &parser.base.parameters);
     CONTEXT_DEFER(table_cleanup, &parser.names.ranges);
     CONTEXT_DEFER(table_cleanup, &parser.names.words);
     CONTEXT_DEFER(table_cleanup, &parser.labels.table);

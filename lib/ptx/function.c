@@ -6,16 +6,7 @@
  * The body is skipped here; scan.c reads it. */
 #include "ptx/parser.h"
 
-#include "base/context.h"
 #include "base/memory.h"
-#include "ptx/types.h"
-
-/* Parameters of one function while they are collected. */
-struct parameter_list {
-    struct ptx_parameter *list; /* malloc'ed */
-    size_t count;
-    size_t capacity;
-};
 
 static bool parse_alignments(struct parser *parser, uint32_t *alignment)
 {
@@ -92,8 +83,7 @@ static bool parse_parameter(struct parser *parser, struct ptx_parameter *paramet
 }
 
 /* "( .param ..., .param ... )"; the current token is the parenthesis. */
-static bool parse_parameters(struct parser *parser, struct parameter_list *parameters,
-                             bool is_entry, bool is_return)
+static bool parse_parameters(struct parser *parser, bool is_entry, bool is_return)
 {
     parser_next(parser);
     if (parser_at_mark(parser, ')')) {
@@ -105,7 +95,8 @@ static bool parse_parameters(struct parser *parser, struct parameter_list *param
 
         if (!parse_parameter(parser, &parameter, is_entry))
             return false;
-        ARRAY_PUSH(parameters->list, parameters->count, parameters->capacity) = parameter;
+        ARRAY_PUSH(parser->parameters, parser->parameter_count, parser->parameter_capacity) =
+            parameter;
         if (!parser_at_mark(parser, ','))
             return parser_mark(parser, ')');
         if (is_return) /* ptxas asks for registers here, but rejects them too (measured) */
@@ -116,54 +107,27 @@ static bool parse_parameters(struct parser *parser, struct parameter_list *param
 }
 
 /* From `.func` to the end of the parameters. */
-static bool parse_head(struct parser *parser, struct ptx_item *item,
-                       struct parameter_list *parameters)
+static bool parse_head(struct parser *parser, struct ptx_function *function, struct text *name)
 {
     size_t start = parser->token.offset;
 
-    item->function.is_entry = parser_at_dot(parser, ".entry");
+    parser->parameter_count = 0;
+    function->is_entry = parser_at_dot(parser, ".entry");
     parser_next(parser);
-    while (!item->function.is_entry && parser_at_dot(parser, ".attribute"))
+    while (!function->is_entry && parser_at_dot(parser, ".attribute"))
         if (!parser_attribute(parser, NULL))
             return false;
-    if (!item->function.is_entry && parser_at_mark(parser, '(') &&
-        !parse_parameters(parser, parameters, false, true))
+    if (!function->is_entry && parser_at_mark(parser, '(') &&
+        !parse_parameters(parser, false, true))
         return false;
-    item->function.return_count = (uint32_t)parameters->count;
-    if (!parser_word(parser, &item->name, "the name of a function"))
+    function->return_count = (uint32_t)parser->parameter_count;
+    if (!parser_word(parser, name, "the name of a function") ||
+        (parser_at_mark(parser, '(') && !parse_parameters(parser, function->is_entry, false)))
         return false;
-    if (parser_at_mark(parser, '(') &&
-        !parse_parameters(parser, parameters, item->function.is_entry, false))
-        return false;
-    item->function.head = parser_from(parser, start);
-    return true;
-}
-
-/* Up to three numbers, "128, 1, 1"; missing dimensions are 1. */
-static bool parse_dimension_list(struct parser *parser, uint32_t numbers[3])
-{
-    for (int i = 0; i < 3; i++)
-        numbers[i] = 1;
-    for (int i = 0; i < 3; i++) {
-        uint64_t value;
-
-        if (!parser_number(parser, &value, UINT32_MAX, "a number of threads or blocks"))
-            return false;
-        numbers[i] = (uint32_t)value;
-        if (!parser_at_mark(parser, ','))
-            return true;
-        parser_next(parser);
-    }
-    return parser_expected(parser, "at most three numbers");
-}
-
-static bool parse_one_number(struct parser *parser, uint32_t *number)
-{
-    uint64_t value;
-
-    if (!parser_number(parser, &value, UINT32_MAX, "a number"))
-        return false;
-    *number = (uint32_t)value;
+    function->head = parser_from(parser, start);
+    function->parameter_count = (uint32_t)parser->parameter_count;
+    function->parameters = arena_copy(parser->arena, parser->parameters, parser->parameter_count,
+                                      sizeof *parser->parameters);
     return true;
 }
 
@@ -172,22 +136,35 @@ struct directive {
     bool is_for_functions; /* else for kernels */
     bool *flag;            /* set when the directive is given; or NULL */
     uint32_t *numbers;     /* its numbers; or NULL */
-    bool has_three;        /* takes up to three numbers, else one */
+    int most;              /* of them: 1, or 3 dimensions, of which missing ones are 1 */
     bool is_positive;
 };
 
+/* "128, 1, 1", or a single number. */
 static bool parse_numbers(struct parser *parser, const struct directive *directive)
 {
+    const char *what = directive->most > 1 ? "a number of threads or blocks" : "a number";
     size_t place = parser->token.offset;
+    bool has_more = true, has_zero = false;
 
-    if (!(directive->has_three ? parse_dimension_list(parser, directive->numbers)
-                               : parse_one_number(parser, directive->numbers)))
-        return false;
-    for (size_t i = 0; directive->is_positive && i < (directive->has_three ? 3 : 1); i++)
-        if (directive->numbers[i] == 0)
-            return parser_fail(parser, place, "Positive non-zero value expected for %s",
-                               directive->name + 1);
-    return true;
+    for (int i = 0; i < directive->most; i++) {
+        uint64_t value = 1;
+
+        if (i > 0 && has_more)
+            parser_next(parser);
+        if (has_more && !parser_number(parser, &value, UINT32_MAX, what))
+            return false;
+        directive->numbers[i] = (uint32_t)value;
+        has_zero |= value == 0;
+        has_more = has_more && parser_at_mark(parser, ',');
+    }
+    if (has_more && directive->most > 1) {
+        parser_next(parser);
+        return parser_expected(parser, "at most three numbers");
+    }
+    return !directive->is_positive || !has_zero ||
+           parser_fail(parser, place, "Positive non-zero value expected for %s",
+                       directive->name + 1);
 }
 
 /* Words behind which the next item begins. */
@@ -224,20 +201,20 @@ static bool keep_directive(struct parser *parser, struct ptx_performance *found)
 static bool parse_directive(struct parser *parser, bool is_entry, struct ptx_performance *found)
 {
     const struct directive directives[] = {
-        {".maxntid", false, NULL, found->maxntid, true, true},
-        {".reqntid", false, NULL, found->reqntid, true, true},
-        {".reqnctapercluster", false, NULL, found->reqnctapercluster, true, false},
-        {".minnctapersm", false, NULL, &found->minnctapersm, false, true},
-        {".maxnctapersm", false, NULL, &found->maxnctapersm, false, true},
-        {".maxnreg", false, NULL, &found->maxnreg, false, true},
-        {".maxclusterrank", false, NULL, &found->maxclusterrank, false, false},
-        {".minperctamemory", false, NULL, &found->minperctamemory, false, false},
-        {".explicitcluster", false, &found->explicit_cluster, NULL, false, false},
-        {".blocksareclusters", false, &found->blocks_are_clusters, NULL, false, false},
-        {".noreturn", true, &found->is_noreturn, NULL, false, false},
-        {".abi_preserve", true, &found->has_abi_preserve, &found->abi_preserve, false, false},
+        {".maxntid", false, NULL, found->maxntid, 3, true},
+        {".reqntid", false, NULL, found->reqntid, 3, true},
+        {".reqnctapercluster", false, NULL, found->reqnctapercluster, 3, false},
+        {".minnctapersm", false, NULL, &found->minnctapersm, 1, true},
+        {".maxnctapersm", false, NULL, &found->maxnctapersm, 1, true},
+        {".maxnreg", false, NULL, &found->maxnreg, 1, true},
+        {".maxclusterrank", false, NULL, &found->maxclusterrank, 1, false},
+        {".minperctamemory", false, NULL, &found->minperctamemory, 1, false},
+        {".explicitcluster", false, &found->explicit_cluster, NULL, 0, false},
+        {".blocksareclusters", false, &found->blocks_are_clusters, NULL, 0, false},
+        {".noreturn", true, &found->is_noreturn, NULL, 0, false},
+        {".abi_preserve", true, &found->has_abi_preserve, &found->abi_preserve, 1, false},
         {".abi_preserve_control", true, &found->has_abi_preserve_control,
-         &found->abi_preserve_control, false, false},
+         &found->abi_preserve_control, 1, false},
     };
 
     for (size_t i = 0; i < sizeof directives / sizeof *directives; i++) {
@@ -318,7 +295,7 @@ static bool parse_rest(struct parser *parser, struct ptx_item *item)
     body = parser->token.offset;
     if (item->linkage == PTX_EXTERN)
         return parser_fail(parser, body, "an '.extern' function has a body");
-    if (!parser_braces(parser, "the body of function '%.*s' does not end", TEXT_ARG(item->name)))
+    if (!parser_braces(parser, "the body of function", item->name))
         return false;
     item->is_definition = true;
     item->function.body = (struct text){parser->lexer.text.data + body, parser->lexer.at - body};
@@ -326,38 +303,21 @@ static bool parse_rest(struct parser *parser, struct ptx_item *item)
     return true;
 }
 
-static void keep_parameter_list(struct parser *parser, struct ptx_function *function,
-                                const struct parameter_list *parameters)
-{
-    function->parameters =
-        arena_copy(parser->arena, parameters->list, parameters->count, sizeof *parameters->list);
-    function->parameter_count = (uint32_t)parameters->count;
-}
-
 bool parser_prototype(struct parser *parser, struct ptx_function *prototype)
 {
-    struct parameter_list parameters = {0};
-    struct ptx_item item = {.kind = PTX_FUNCTION};
+    struct text name;
 
-    CONTEXT_DEFER(memory_cleanup, &parameters.list);
-    if (!parse_head(parser, &item, &parameters))
-        return false;
-    keep_parameter_list(parser, &item.function, &parameters);
-    *prototype = item.function;
-    return true;
+    return parse_head(parser, prototype, &name);
 }
 
 bool parser_function(struct parser *parser, enum ptx_linkage linkage, size_t start)
 {
-    struct parameter_list parameters = {0};
     struct ptx_item item = {.kind = PTX_FUNCTION, .linkage = (uint8_t)linkage};
 
     if (linkage == PTX_COMMON)
         return parser_fail(parser, start, "a function cannot be '.common'");
-    CONTEXT_DEFER(memory_cleanup, &parameters.list);
-    if (!parse_head(parser, &item, &parameters) || !parse_rest(parser, &item))
+    if (!parse_head(parser, &item.function, &item.name) || !parse_rest(parser, &item))
         return false;
-    keep_parameter_list(parser, &item.function, &parameters);
     parser_add(parser, &item, start);
     return true;
 }

@@ -155,7 +155,7 @@ static bool parse_section(struct parser *parser, size_t start)
     body = parser->token.offset;
     if (!parser_at_mark(parser, '{'))
         return parser_expected(parser, "'{'");
-    if (!parser_braces(parser, "section '%.*s' does not end", TEXT_ARG(name)))
+    if (!parser_braces(parser, "section", name))
         return false;
     parser_next(parser);
     target = parser_from(parser, body);
@@ -327,6 +327,7 @@ bool module_parse_next(struct ptx_module *module, struct arena *arena, const cha
     size_t start;
 
     CONTEXT_DEFER(memory_cleanup, &parser.items);
+    CONTEXT_DEFER(memory_cleanup, &parser.parameters);
     *module = (struct ptx_module){.file = file, .whole = whole};
     parser.counted = cursor->offset;
     parser.line = cursor->lines + 1;

@@ -42,25 +42,18 @@ bool parser_at_dot(const struct parser *parser, const char *word)
     return parser->token.kind == TOKEN_DOT && text_equal(parser_text(parser), text_of(word));
 }
 
-static bool fail_at(struct parser *parser, size_t place, const char *format, va_list arguments)
+bool parser_fail(struct parser *parser, size_t place, const char *format, ...)
 {
     struct diag_place where = diag_place_behind(parser->module->file, parser->lexer.text, place,
                                                 parser->counted, parser->line);
     char message[256];
-
-    vsnprintf(message, sizeof message, format, arguments);
-    diag_at(DIAG_ERROR, &where, "%s", message);
-    parser->errors++;
-    return false;
-}
-
-bool parser_fail(struct parser *parser, size_t place, const char *format, ...)
-{
     va_list arguments;
 
     va_start(arguments, format);
-    fail_at(parser, place, format, arguments);
+    vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    diag_at(DIAG_ERROR, &where, "%s", message);
+    parser->errors++;
     return false;
 }
 
@@ -79,20 +72,17 @@ bool parser_is_unended(const struct parser *parser)
     return begins && size > 0 && memchr(parser->lexer.text.data + parser->last_end, '\n', size);
 }
 
-bool parser_braces(struct parser *parser, const char *format, ...)
+bool parser_braces(struct parser *parser, const char *what, struct text name)
 {
-    va_list arguments;
-
     if (lexer_skip_braces(&parser->lexer)) {
         parser->token = (struct token){.offset = parser->lexer.at, .kind = TOKEN_MARK};
         return true;
     }
     if (parser->lexer.at < parser->lexer.text.size)
         return fail_in_comment(parser, parser->lexer.at);
-    va_start(arguments, format);
-    fail_at(parser, parser->token.offset, format, arguments);
-    va_end(arguments);
-    return false;
+    return what ? parser_fail(parser, parser->token.offset, "%s '%.*s' does not end", what,
+                              TEXT_ARG(name))
+                : parser_fail(parser, parser->token.offset, "'{' without '}'");
 }
 
 bool parser_expected(struct parser *parser, const char *what)

@@ -23,6 +23,8 @@ struct parser {
     struct ptx_item *items; /* malloc'ed */
     size_t item_count;
     size_t item_capacity;
+    struct ptx_parameter *parameters; /* malloc'ed: those of one function */
+    size_t parameter_count, parameter_capacity;
     size_t counted; /* lines have been counted up to this offset */
     uint32_t line;  /* of `counted`, from 1 */
     unsigned errors;
@@ -55,9 +57,9 @@ bool parser_fail(struct parser *parser, size_t place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Moves from the current token, an opening brace, to its closing brace. If there is none, reports
- * the given message, or that a comment does not end, and returns false. */
-bool parser_braces(struct parser *parser, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+ * that "WHAT 'NAME'", or a comment, does not end, and returns false; without `what`, "'{' without
+ * '}'". */
+bool parser_braces(struct parser *parser, const char *what, struct text name);
 
 /* Each of these consumes the current token if it is the expected one; WARP_SZ is a count. */
 bool parser_mark(struct parser *parser, char mark);

@@ -127,7 +127,7 @@ static bool skip_initialiser(struct parser *parser, struct text *initialiser)
     size_t depth = 0;
 
     if (parser_at_mark(parser, '{')) {
-        if (!parser_braces(parser, "'{' without '}'"))
+        if (!parser_braces(parser, NULL, (struct text){0}))
             return false;
         parser_next(parser);
     }
