@@ -6,43 +6,18 @@
 bool driver_functions_provides(struct text function)
 {
     static const char *const names[] = {
-        "__assertfail",
-        "__profile",
-        "free",
-        "malloc",
-        "vfprintf",
-        "vprintf",
+        "__assertfail", "__profile", "free", "malloc", "vfprintf", "vprintf",
         /* dynamic parallelism: what libcudadevrt itself calls */
-        "cnpCtxSynchronize",
-        "cnpDeviceGetAttribute",
-        "cnpDeviceGetName",
-        "cnpDeviceGetTotalMem",
-        "cnpEventCreate",
-        "cnpEventDestroy",
-        "cnpEventRecord",
-        "cnpFuncGetAttribute",
-        "cnpGetCacheConfig",
-        "cnpGetDevice",
-        "cnpGetDeviceCount",
-        "cnpGetLastError",
-        "cnpGetLimit",
-        "cnpGetParameterBuffer",
-        "cnpGetParameterBufferV2",
-        "cnpGetSharedMemConfig",
-        "cnpLaunchDevice",
-        "cnpLaunchDeviceV2",
-        "cnpSetLastError",
-        "cnpStreamCreate",
-        "cnpStreamDestroy",
-        "cnpStreamWaitEvent",
+        "cnpCtxSynchronize", "cnpDeviceGetAttribute", "cnpDeviceGetName", "cnpDeviceGetTotalMem",
+        "cnpEventCreate", "cnpEventDestroy", "cnpEventRecord", "cnpFuncGetAttribute",
+        "cnpGetCacheConfig", "cnpGetDevice", "cnpGetDeviceCount", "cnpGetLastError", "cnpGetLimit",
+        "cnpGetParameterBuffer", "cnpGetParameterBufferV2", "cnpGetSharedMemConfig",
+        "cnpLaunchDevice", "cnpLaunchDeviceV2", "cnpSetLastError", "cnpStreamCreate",
+        "cnpStreamDestroy", "cnpStreamWaitEvent",
         /* graphs that device code launches and changes */
-        "cudaGraphKernelNodeSetEnabled",
-        "cudaGraphKernelNodeSetGridDim",
-        "cudaGraphKernelNodeSetParam",
-        "cudaGraphKernelNodeUpdatesApply",
-        "cudaGraphLaunch",
-        "cudaGraphSetConditional",
-    };
+        "cudaGraphKernelNodeSetEnabled", "cudaGraphKernelNodeSetGridDim",
+        "cudaGraphKernelNodeSetParam", "cudaGraphKernelNodeUpdatesApply", "cudaGraphLaunch",
+        "cudaGraphSetConditional"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (text_equal(function, text_of(names[i])))

@@ -6,43 +6,42 @@
 /* Deepest nesting of parentheses, signs and conditions; compilers write only a few levels. */
 #define DEEPEST 32u
 
-enum operation {
-    OPERATOR_NONE,
-    OPERATOR_EITHER,
-    OPERATOR_BOTH,
-    OPERATOR_BIT_OR,
-    OPERATOR_BIT_XOR,
-    OPERATOR_BIT_AND,
-    OPERATOR_EQUAL,
-    OPERATOR_UNEQUAL,
-    OPERATOR_LESS,
-    OPERATOR_GREATER,
-    OPERATOR_AT_MOST,
-    OPERATOR_AT_LEAST,
-    OPERATOR_SHIFT_LEFT,
-    OPERATOR_SHIFT_RIGHT,
-    OPERATOR_ADD,
-    OPERATOR_SUBTRACT,
-    OPERATOR_MULTIPLY,
-    OPERATOR_DIVIDE,
-    OPERATOR_REMAINDER,
-};
+/* How two numbers compare; a NaN compares in none of these ways. */
+enum order { IS_LESS = 1, IS_EQUAL = 2, IS_GREATER = 4 };
+
+/* name, spelling, strength, whether it takes floats, and of a comparison the orders in which it
+ * holds; those of != are the ones in which it does not. */
+#define OPERATORS(X)                                                                               \
+    X(EITHER, "||", 1, false, 0)                                                                   \
+    X(BOTH, "&&", 2, false, 0)                                                                     \
+    X(BIT_OR, "|", 3, false, 0)                                                                    \
+    X(BIT_XOR, "^", 4, false, 0)                                                                   \
+    X(BIT_AND, "&", 5, false, 0)                                                                   \
+    X(EQUAL, "==", 6, true, IS_EQUAL)                                                              \
+    X(UNEQUAL, "!=", 6, true, IS_EQUAL)                                                            \
+    X(LESS, "<", 7, true, IS_LESS)                                                                 \
+    X(GREATER, ">", 7, true, IS_GREATER)                                                           \
+    X(AT_MOST, "<=", 7, true, IS_LESS | IS_EQUAL)                                                  \
+    X(AT_LEAST, ">=", 7, true, IS_GREATER | IS_EQUAL)                                              \
+    X(SHIFT_LEFT, "<<", 8, false, 0)                                                               \
+    X(SHIFT_RIGHT, ">>", 8, false, 0)                                                              \
+    X(ADD, "+", 9, true, 0)                                                                        \
+    X(SUBTRACT, "-", 9, true, 0)                                                                   \
+    X(MULTIPLY, "*", 10, true, 0)                                                                  \
+    X(DIVIDE, "/", 10, true, 0)                                                                    \
+    X(REMAINDER, "%", 10, false, 0)
+
+#define NAME_OF(name, ...) OPERATOR_##name,
+#define ROW_OF(name, ...)  [OPERATOR_##name] = {__VA_ARGS__},
+
+enum operation { OPERATOR_NONE, OPERATORS(NAME_OF) };
 
 static const struct {
     char text[3];
     uint8_t strength;
     bool takes_floats;
-} operators[] = {
-    [OPERATOR_EITHER] = {"||", 1, false},      [OPERATOR_BOTH] = {"&&", 2, false},
-    [OPERATOR_BIT_OR] = {"|", 3, false},       [OPERATOR_BIT_XOR] = {"^", 4, false},
-    [OPERATOR_BIT_AND] = {"&", 5, false},      [OPERATOR_EQUAL] = {"==", 6, true},
-    [OPERATOR_UNEQUAL] = {"!=", 6, true},      [OPERATOR_LESS] = {"<", 7, true},
-    [OPERATOR_GREATER] = {">", 7, true},       [OPERATOR_AT_MOST] = {"<=", 7, true},
-    [OPERATOR_AT_LEAST] = {">=", 7, true},     [OPERATOR_SHIFT_LEFT] = {"<<", 8, false},
-    [OPERATOR_SHIFT_RIGHT] = {">>", 8, false}, [OPERATOR_ADD] = {"+", 9, true},
-    [OPERATOR_SUBTRACT] = {"-", 9, true},      [OPERATOR_MULTIPLY] = {"*", 10, true},
-    [OPERATOR_DIVIDE] = {"/", 10, true},       [OPERATOR_REMAINDER] = {"%", 10, false},
-};
+    uint8_t holds; /* set of enum order; 0 = it is no comparison */
+} operators[] = {OPERATORS(ROW_OF)};
 
 static bool read_conditional(struct expression *expression, struct constant *constant,
                              unsigned depth);
@@ -64,6 +63,15 @@ static bool fail_expression(struct expression *expression, size_t place, const c
 static bool needs_integers(struct expression *expression, size_t place)
 {
     return fail_expression(expression, place, "Integer constant expression expected");
+}
+
+/* Moves past a mark that must stand here. */
+static bool expect_mark(struct expression *expression, char mark, const char *fault)
+{
+    if (expression->token.mark != mark)
+        return fail_expression(expression, expression->token.offset, fault);
+    expression_next(expression);
+    return true;
 }
 
 static bool is_float_constant(const struct constant *constant)
@@ -167,11 +175,8 @@ static bool read_cast(struct expression *expression, struct constant *constant, 
     if (!is_unsigned && !text_equal(type, TEXT(".s64")))
         return fail_expression(expression, place, "Unsupported cast operation");
     expression_next(expression);
-    if (expression->token.mark != ')')
-        return fail_expression(expression, expression->token.offset,
-                               "')' expected behind the type of a cast");
-    expression_next(expression);
-    if (!read_unary(expression, constant, depth + 1))
+    if (!expect_mark(expression, ')', "')' expected behind the type of a cast") ||
+        !read_unary(expression, constant, depth + 1))
         return false;
     if (is_float_constant(constant))
         return needs_integers(expression, place);
@@ -185,13 +190,8 @@ static bool read_parentheses(struct expression *expression, struct constant *con
     expression_next(expression);
     if (at_cast(expression))
         return read_cast(expression, constant, depth);
-    if (!read_conditional(expression, constant, depth + 1))
-        return false;
-    if (expression->token.mark != ')')
-        return fail_expression(expression, expression->token.offset,
-                               "')' expected behind the expression");
-    expression_next(expression);
-    return true;
+    return read_conditional(expression, constant, depth + 1) &&
+           expect_mark(expression, ')', "')' expected behind the expression");
 }
 
 static bool read_sign(struct expression *expression, struct constant *constant, unsigned depth)
@@ -237,49 +237,12 @@ static bool read_unary(struct expression *expression, struct constant *constant,
     return read_sign(expression, constant, depth);
 }
 
-static uint64_t divide_values(bool is_signed, uint64_t a, uint64_t b)
-{
-    if (!is_signed)
-        return a / b;
-    return b == UINT64_MAX ? 0 - a : (uint64_t)((int64_t)a / (int64_t)b);
-}
-
-static uint64_t shift_right(bool is_signed, uint64_t a, unsigned count)
-{
-    uint64_t sign = is_signed && (a >> 63) ? UINT64_MAX : 0;
-
-    return count == 0 ? a : (a >> count) | (sign << (64 - count));
-}
-
 static bool comparison_holds(enum operation operation, bool is_less, bool is_equal, bool is_greater)
 {
-    switch (operation) {
-    case OPERATOR_EQUAL:
-        return is_equal;
-    case OPERATOR_UNEQUAL:
-        return !is_equal;
-    case OPERATOR_LESS:
-        return is_less;
-    case OPERATOR_GREATER:
-        return is_greater;
-    case OPERATOR_AT_MOST:
-        return is_less || is_equal;
-    default:
-        return is_greater || is_equal;
-    }
-}
+    unsigned order =
+        (is_less ? IS_LESS : 0u) | (is_equal ? IS_EQUAL : 0u) | (is_greater ? IS_GREATER : 0u);
 
-static bool compare_integers(enum operation operation, bool is_signed, uint64_t a, uint64_t b)
-{
-    bool is_less = is_signed ? (int64_t)a < (int64_t)b : a < b;
-
-    return comparison_holds(operation, is_less, a == b, !is_less && a != b);
-}
-
-/* Nothing is less than, equal to or greater than a NaN. */
-static bool compare_floats(enum operation operation, double a, double b)
-{
-    return comparison_holds(operation, a < b, a >= b && a <= b, a > b);
+    return ((operators[operation].holds & order) != 0) != (operation == OPERATOR_UNEQUAL);
 }
 
 static uint64_t apply_operation(enum operation operation, bool is_signed, uint64_t a, uint64_t b)
@@ -298,7 +261,7 @@ static uint64_t apply_operation(enum operation operation, bool is_signed, uint64
     case OPERATOR_SHIFT_LEFT:
         return a << (b & 63);
     case OPERATOR_SHIFT_RIGHT:
-        return shift_right(is_signed, a, b & 63);
+        return is_signed ? (uint64_t)((int64_t)a >> (b & 63)) : a >> (b & 63);
     case OPERATOR_ADD:
         return a + b;
     case OPERATOR_SUBTRACT:
@@ -306,30 +269,29 @@ static uint64_t apply_operation(enum operation operation, bool is_signed, uint64
     case OPERATOR_MULTIPLY:
         return a * b;
     case OPERATOR_DIVIDE:
-        return divide_values(is_signed, a, b);
+        if (is_signed && b != UINT64_MAX)
+            return (uint64_t)((int64_t)a / (int64_t)b);
+        return is_signed ? 0 - a : a / b; /* -2^63 / -1 wraps */
     case OPERATOR_REMAINDER:
         return a % b;
     default:
-        return compare_integers(operation, is_signed, a, b);
+        return is_signed ? comparison_holds(operation,
+                                            (int64_t)a<(int64_t)b, a == b, (int64_t)a>(int64_t) b)
+                         : comparison_holds(operation, a<b, a == b, a> b);
     }
-}
-
-static bool is_comparison(enum operation operation)
-{
-    return (operation >= OPERATOR_EQUAL && operation <= OPERATOR_AT_LEAST) ||
-           operation == OPERATOR_EITHER || operation == OPERATOR_BOTH;
 }
 
 static struct constant combine_integers(enum operation operation, const struct constant *a,
                                         const struct constant *b)
 {
     bool is_shift = operation == OPERATOR_SHIFT_LEFT || operation == OPERATOR_SHIFT_RIGHT;
+    bool is_truth =
+        operators[operation].holds || operation == OPERATOR_EITHER || operation == OPERATOR_BOTH;
     bool is_signed = a->kind == CONSTANT_SIGNED && operation != OPERATOR_REMAINDER &&
                      (is_shift || b->kind == CONSTANT_SIGNED);
 
     return (struct constant){.bits = apply_operation(operation, is_signed, a->bits, b->bits),
-                             .kind = is_signed || is_comparison(operation) ? CONSTANT_SIGNED
-                                                                           : CONSTANT_UNSIGNED};
+                             .kind = is_signed || is_truth ? CONSTANT_SIGNED : CONSTANT_UNSIGNED};
 }
 
 static struct constant combine_floats(enum operation operation, double a, double b)
@@ -344,7 +306,8 @@ static struct constant combine_floats(enum operation operation, double a, double
     case OPERATOR_DIVIDE:
         return from_double(a / b);
     default:
-        return (struct constant){compare_floats(operation, a, b), CONSTANT_SIGNED};
+        return (struct constant){comparison_holds(operation, a < b, a >= b && a <= b, a > b),
+                                 CONSTANT_SIGNED};
     }
 }
 
@@ -404,12 +367,9 @@ static bool read_conditional(struct expression *expression, struct constant *con
         return true;
     place = expression->token.offset;
     expression_next(expression);
-    if (!read_conditional(expression, &one, depth + 1))
-        return false;
-    if (expression->token.mark != ':')
-        return fail_expression(expression, expression->token.offset, "':' expected");
-    expression_next(expression);
-    if (!read_conditional(expression, &other, depth + 1))
+    if (!read_conditional(expression, &one, depth + 1) ||
+        !expect_mark(expression, ':', "':' expected") ||
+        !read_conditional(expression, &other, depth + 1))
         return false;
     if (is_float_constant(constant) || is_float_constant(&one) || is_float_constant(&other))
         return needs_integers(expression, place);

@@ -79,12 +79,7 @@ bool scan_is_counted(struct text word);
 /* scan.c: adds a name to a module's filter; scans look up only names that pass it. */
 void scan_filter_add(struct program_module *module, struct text name);
 
-/* scan.c: finds the symbols that a function's item names. Functions named other than as a call's
- * target are marked so in the program; the body's other properties are set in scan->owner. */
-void scan_function(struct scan *scan, const struct ptx_item *item);
-
-/* scan.c: finds the symbols that a variable's item names. */
-void scan_variable(struct scan *scan, const struct ptx_item *item);
-
-/* scan.c: finds the replacements in any other item: an alias or a section. */
-void scan_other(struct scan *scan, struct text text);
+/* scan.c: finds the symbols that a function or variable names, and what must be replaced in these,
+ * aliases and sections. Functions named other than as a call's target are marked so in the program;
+ * a body's other properties are set in scan->owner. */
+void scan_item(struct scan *scan, const struct ptx_item *item);

@@ -54,10 +54,7 @@ static void scan_symbol(struct marker *marker, uint32_t index)
 
     scan->module = symbol->module;
     scan->owner = symbol;
-    if (symbol->is_function)
-        scan_function(scan, symbol->item);
-    else
-        scan_variable(scan, symbol->item);
+    scan_item(scan, symbol->item);
     keep_results(marker, symbol);
     if (symbol->alias_target != NO_SYMBOL) {
         marker->program->symbols[symbol->alias_target].is_address_taken = true;
@@ -99,14 +96,7 @@ static void append_edits(struct marker *marker, const struct ptx_item *item,
 {
     struct scan *scan = &marker->scan;
 
-    if (item->kind == PTX_FUNCTION)
-        scan_function(scan, item);
-    else if (item->kind == PTX_VARIABLE)
-        scan_variable(scan, item);
-    else if (item->kind == PTX_SECTION || item->kind == PTX_ALIAS)
-        scan_other(scan, item->text);
-    else
-        return;
+    scan_item(scan, item);
     for (size_t i = 0; i < scan->reference_count; i++)
         mark_live(marker, scan->references[i]);
     for (size_t i = 0; i < scan->edit_count; i++)

@@ -454,38 +454,26 @@ static void scan_words(struct scan *scan, struct text text)
     }
 }
 
-static void reset_scan(struct scan *scan)
+void scan_item(struct scan *scan, const struct ptx_item *item)
 {
-    scan->reference_count = 0;
-    scan->edit_count = 0;
+    struct lexer lexer;
+    struct token token;
+
+    scan->reference_count = scan->edit_count = scan->mark_count = 0;
     scan->stamp++;
-    scan->mark_count = 0;
     scan->last_counter = (struct text){0};
     if (scan->counters.count)
         table_free(&scan->counters);
-}
-
-void scan_function(struct scan *scan, const struct ptx_item *item)
-{
-    reset_scan(scan);
-    scan_words(scan, item->function.head);
-    scan_body(scan, item->function.body);
-}
-
-void scan_variable(struct scan *scan, const struct ptx_item *item)
-{
-    struct lexer lexer = lexer_at(item->variable.initialiser, 0);
-    struct token token;
-
-    reset_scan(scan);
-    scan_words(scan, item->variable.declarator);
-    while ((token = lexer_next(&lexer)).kind != TOKEN_END)
-        if (token.kind == TOKEN_WORD)
-            note_word(scan, lexer_text(&lexer, token), false);
-}
-
-void scan_other(struct scan *scan, struct text text)
-{
-    reset_scan(scan);
-    scan_words(scan, text);
+    if (item->kind == PTX_FUNCTION) {
+        scan_words(scan, item->function.head);
+        scan_body(scan, item->function.body);
+    } else if (item->kind == PTX_VARIABLE) {
+        scan_words(scan, item->variable.declarator);
+        lexer = lexer_at(item->variable.initialiser, 0);
+        while ((token = lexer_next(&lexer)).kind != TOKEN_END)
+            if (token.kind == TOKEN_WORD)
+                note_word(scan, lexer_text(&lexer, token), false);
+    } else if (item->kind == PTX_SECTION || item->kind == PTX_ALIAS) {
+        scan_words(scan, item->text);
+    }
 }

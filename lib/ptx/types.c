@@ -2,33 +2,14 @@
  * Variables"). */
 #include "ptx/types.h"
 
+#define WORD(name, word)       word,
+#define ROW(name, word, bytes) {word, bytes},
+static const char *const linkages[] = {"", PTX_LINKAGES(WORD)};
+static const char *const spaces[] = {"", PTX_SPACES(WORD)};
 static const struct {
     const char *name;
-    uint8_t size; /* bytes */
-} types[] = {
-    [PTX_NO_TYPE] = {"", 0},         [PTX_PRED] = {".pred", 1},
-    [PTX_B8] = {".b8", 1},           [PTX_B16] = {".b16", 2},
-    [PTX_B32] = {".b32", 4},         [PTX_B64] = {".b64", 8},
-    [PTX_B128] = {".b128", 16},      [PTX_U8] = {".u8", 1},
-    [PTX_U16] = {".u16", 2},         [PTX_U32] = {".u32", 4},
-    [PTX_U64] = {".u64", 8},         [PTX_S8] = {".s8", 1},
-    [PTX_S16] = {".s16", 2},         [PTX_S32] = {".s32", 4},
-    [PTX_S64] = {".s64", 8},         [PTX_F16] = {".f16", 2},
-    [PTX_F16X2] = {".f16x2", 4},     [PTX_F32] = {".f32", 4},
-    [PTX_F64] = {".f64", 8},         [PTX_TEXREF] = {".texref", 0},
-    [PTX_SURFREF] = {".surfref", 0}, [PTX_SAMPLERREF] = {".samplerref", 0},
-};
-
-static const char *const linkages[] = {
-    [PTX_INTERNAL] = "",  [PTX_EXTERN] = ".extern", [PTX_VISIBLE] = ".visible",
-    [PTX_WEAK] = ".weak", [PTX_COMMON] = ".common",
-};
-
-static const char *const spaces[] = {
-    [PTX_SPACE_NONE] = "",          [PTX_SPACE_GLOBAL] = ".global", [PTX_SPACE_CONST] = ".const",
-    [PTX_SPACE_SHARED] = ".shared", [PTX_SPACE_LOCAL] = ".local",   [PTX_SPACE_PARAM] = ".param",
-    [PTX_SPACE_REG] = ".reg",       [PTX_SPACE_TEX] = ".tex",
-};
+    uint8_t size;
+} types[] = {{"", 0}, PTX_TYPES(ROW)};
 
 uint32_t ptx_type_size(enum ptx_type type)
 {

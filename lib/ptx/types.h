@@ -7,50 +7,28 @@
 
 #include "base/text.h"
 
-enum ptx_linkage {
-    PTX_INTERNAL, /* no linkage directive */
-    PTX_EXTERN,
-    PTX_VISIBLE,
-    PTX_WEAK,
-    PTX_COMMON,
-};
+/* Each list has what it is called here and the dotted word for it; no word: PTX_INTERNAL,
+ * PTX_SPACE_NONE and PTX_NO_TYPE. Types are of one element, and have its bytes. */
+/* clang-format off */
+#define PTX_LINKAGES(X)                                                                            \
+    X(EXTERN, ".extern") X(VISIBLE, ".visible") X(WEAK, ".weak") X(COMMON, ".common")
+#define PTX_SPACES(X)                                                                              \
+    X(GLOBAL, ".global") X(CONST, ".const") X(SHARED, ".shared") X(LOCAL, ".local")                \
+    X(PARAM, ".param") X(REG, ".reg") X(TEX, ".tex") /* the old one */
+#define PTX_TYPES(X)                                                                               \
+    X(PRED, ".pred", 1)                                                                            \
+    X(B8, ".b8", 1) X(B16, ".b16", 2) X(B32, ".b32", 4) X(B64, ".b64", 8) X(B128, ".b128", 16)     \
+    X(U8, ".u8", 1) X(U16, ".u16", 2) X(U32, ".u32", 4) X(U64, ".u64", 8)                          \
+    X(S8, ".s8", 1) X(S16, ".s16", 2) X(S32, ".s32", 4) X(S64, ".s64", 8)                          \
+    X(F16, ".f16", 2) X(F16X2, ".f16x2", 4) X(F32, ".f32", 4) X(F64, ".f64", 8)                    \
+    X(TEXREF, ".texref", 0) X(SURFREF, ".surfref", 0) X(SAMPLERREF, ".samplerref", 0)
+/* clang-format on */
 
-enum ptx_space {
-    PTX_SPACE_NONE,
-    PTX_SPACE_GLOBAL,
-    PTX_SPACE_CONST,
-    PTX_SPACE_SHARED,
-    PTX_SPACE_LOCAL,
-    PTX_SPACE_PARAM,
-    PTX_SPACE_REG,
-    PTX_SPACE_TEX, /* the old `.tex` space */
-};
-
-/* Type of one element; the dotted word is ptx_type_name(). */
-enum ptx_type {
-    PTX_NO_TYPE,
-    PTX_PRED,
-    PTX_B8,
-    PTX_B16,
-    PTX_B32,
-    PTX_B64,
-    PTX_B128,
-    PTX_U8,
-    PTX_U16,
-    PTX_U32,
-    PTX_U64,
-    PTX_S8,
-    PTX_S16,
-    PTX_S32,
-    PTX_S64,
-    PTX_F16,
-    PTX_F16X2,
-    PTX_F32,
-    PTX_F64,
-    PTX_TEXREF,
-    PTX_SURFREF,
-    PTX_SAMPLERREF,
-};
+#define PTX_NAME(name, ...)       PTX_##name,
+#define PTX_SPACE_NAME(name, ...) PTX_SPACE_##name,
+enum ptx_linkage { PTX_INTERNAL, PTX_LINKAGES(PTX_NAME) };
+enum ptx_space { PTX_SPACE_NONE, PTX_SPACES(PTX_SPACE_NAME) };
+enum ptx_type { PTX_NO_TYPE, PTX_TYPES(PTX_NAME) };
 
 /* Bytes of one element; 0 for opaque types (their handles take 8 in memory). */
 uint32_t ptx_type_size(enum ptx_type type);
