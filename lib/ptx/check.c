@@ -76,67 +76,47 @@ bool check_lacks_symbols(const struct program *program, const struct program_req
     return false;
 }
 
-/* What a name given with -Xptxas -e is. */
-enum entry_state { ENTRY_UNKNOWN, ENTRY_OTHER, ENTRY_KERNEL };
-
-static void find_entries(struct table *states, const struct program *program)
+/* Whether anything of that name, or that a pattern matches, is defined; with `is_kernel`, as one.
+ */
+static bool defines(const struct program *program, struct text name, const struct pattern *pattern,
+                    bool is_kernel)
 {
     for (size_t i = 0; i < program->symbol_count; i++) {
         const struct program_symbol *symbol = &program->symbols[i];
 
-        if (symbol->is_defined && table_find(states, symbol->own_name) < ENTRY_KERNEL)
-            table_set(states, symbol->own_name, symbol->is_entry ? ENTRY_KERNEL : ENTRY_OTHER);
+        if (symbol->is_defined && (symbol->is_entry || !is_kernel) &&
+            (pattern ? pattern_matches(pattern, symbol->own_name)
+                     : text_equal(symbol->own_name, name)))
+            return true;
     }
+    return false;
 }
 
-/* Each pattern must select a kernel. */
-static bool check_patterns(const struct program *program, const struct program_request *request)
-{
-    const struct entry_selection *entries = request->entries;
-    bool is_good = true;
-
-    for (size_t i = 0; i < entries->pattern_count && request->selects_entries; i++) {
-        bool has_matched = false;
-
-        for (size_t j = 0; j < program->symbol_count && !has_matched; j++)
-            has_matched =
-                program->symbols[j].is_defined && program->symbols[j].is_entry &&
-                pattern_matches(&entries->patterns[i].pattern, program->symbols[j].own_name);
-        if (!has_matched)
-            is_good =
-                diag_error("No entry function matches '%.*s', which -Xptxas --entry-pattern gives",
-                           TEXT_ARG(entries->patterns[i].text));
-    }
-    return is_good;
-}
-
-/* The message texts are ptxas's. */
+/* Checks what -Xptxas -e and --entry-pattern name. The first two messages are ptxas's. */
 static bool check_entries(const struct program *program, const struct program_request *request)
 {
-    const struct entry_selection *entries = request->entries;
-    struct table states = {0};
-    bool is_good = true;
+    static const struct entry_selection none = {0};
+    const struct entry_selection *entries = request->entries ? request->entries : &none;
+    bool is_good = true, selects = request->selects_entries;
 
-    if (!entries || entries->count == 0)
-        return !entries || check_patterns(program, request);
-    CONTEXT_DEFER(table_cleanup, &states);
-    for (size_t i = 0; i < entries->count; i++)
-        table_set(&states, entries->names[i], ENTRY_UNKNOWN);
-    find_entries(&states, program);
     for (size_t i = 0; i < entries->count; i++) {
         struct text name = entries->names[i];
-        uint32_t state = table_find(&states, name);
 
-        if (state == ENTRY_UNKNOWN)
+        if (!defines(program, name, NULL, false))
             is_good =
                 diag_error("Unknown function %.*s: -Xptxas -e names it, and no PTX defines it",
                            TEXT_ARG(name));
-        else if (state == ENTRY_OTHER && request->selects_entries)
+        else if (selects && !defines(program, name, NULL, true))
             is_good =
                 diag_error("Entry function '%.*s' not found: what -Xptxas -e names is no kernel",
                            TEXT_ARG(name));
     }
-    return check_patterns(program, request) && is_good;
+    for (size_t i = 0; selects && i < entries->pattern_count; i++)
+        if (!defines(program, entries->patterns[i].text, &entries->patterns[i].pattern, true))
+            is_good =
+                diag_error("No entry function matches '%.*s', which -Xptxas --entry-pattern gives",
+                           TEXT_ARG(entries->patterns[i].text));
+    return is_good;
 }
 
 bool check_program(const struct program *program, const struct program_request *request)

@@ -14,7 +14,7 @@
 #include "ptx/item.h"
 
 struct ptx_module {
-    const char *file;  /* for messages */
+    const char *file;  /* for messages; NULL: errors are passed over */
     struct text whole; /* the text that the module is part of */
     struct text text;  /* the module: from .version on */
     uint16_t version_major;

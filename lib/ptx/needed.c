@@ -8,7 +8,8 @@
 #include "base/search.h"
 #include "base/table.h"
 #include "ptx/driver_functions.h"
-#include "ptx/lexer.h"
+#include "ptx/module.h"
+#include "ptx/types.h"
 
 #define DEFINED UINT32_C(0)
 
@@ -41,74 +42,30 @@ static void free_choice(void *argument)
     arena_free(&choice->arena);
 }
 
-static bool is_mark(struct token token, char mark)
+static void read_item(struct choice *choice, struct needed_text *text, const struct ptx_item *item)
 {
-    return token.kind == TOKEN_MARK && token.mark == mark;
-}
+    bool is_alias = item->kind == PTX_ALIAS;
+    bool is_kernel = item->kind == PTX_FUNCTION && item->function.is_entry;
 
-/* Skips "( ... )"; the token is the parenthesis. */
-static struct token skip_list(struct lexer *lexer, struct token token)
-{
-    while (token.kind != TOKEN_END && !is_mark(token, ')'))
-        token = lexer_next(lexer);
-    return lexer_next(lexer);
-}
-
-/* One item, from its first token to its end. A name of an item is the first word that stands in no
- * parentheses; a `.func` or `.entry` is defined by its body or by `.alias`, a variable unless it is
- * `.extern`. */
-static void read_item(struct choice *choice, struct needed_text *text, struct lexer *lexer,
-                      struct token token)
-{
-    bool is_extern = false, is_internal = true, is_function = false, is_variable = false;
-    bool is_alias = lexer_is(lexer, token, TEXT(".alias")), has_body = false;
-    struct text name = {0};
-
-    for (; token.kind != TOKEN_END && !is_mark(token, ';'); token = lexer_next(lexer)) {
-        if (is_mark(token, '('))
-            token = skip_list(lexer, token);
-        if (is_mark(token, '{')) {
-            has_body = true;
-            if (!lexer_skip_braces(lexer) || is_function || !is_variable)
-                break;
-        } else if (token.kind == TOKEN_WORD && name.size == 0) {
-            name = lexer_text(lexer, token);
-        } else if (is_mark(token, ';')) {
-            break;
-        }
-        is_extern |= lexer_is(lexer, token, TEXT(".extern"));
-        is_internal &= !is_extern && !lexer_is(lexer, token, TEXT(".visible")) &&
-                       !lexer_is(lexer, token, TEXT(".weak")) &&
-                       !lexer_is(lexer, token, TEXT(".common"));
-        text->is_needed |= lexer_is(lexer, token, TEXT(".entry"));
-        is_function |= lexer_is(lexer, token, TEXT(".func"));
-        is_variable |= name.size == 0 && (lexer_is(lexer, token, TEXT(".global")) ||
-                                          lexer_is(lexer, token, TEXT(".const")) ||
-                                          lexer_is(lexer, token, TEXT(".shared")));
-    }
-    if (name.size && (is_alias || (!is_internal && (is_function || is_variable))))
+    text->is_needed |= is_kernel;
+    if (is_alias || (!is_kernel && item->linkage != PTX_INTERNAL))
         ARENA_PUSH(&choice->arena, choice->mentions, choice->mention_count,
                    choice->mention_capacity) =
-            (struct mention){name, is_alias || (!is_extern && (is_variable || has_body))};
-}
-
-/* `.version`, `.target` and `.address_size` have no mark at their end. */
-static bool is_symbol_head(const struct lexer *lexer, struct token token)
-{
-    return lexer_is(lexer, token, TEXT(".version")) || lexer_is(lexer, token, TEXT(".target")) ||
-           lexer_is(lexer, token, TEXT(".address_size")) || lexer_is(lexer, token, TEXT(".file"));
+            (struct mention){item->name, is_alias || item->is_definition};
 }
 
 static void read_needed_text(struct choice *choice, size_t index)
 {
     struct needed_text *text = &choice->texts[index];
-    struct lexer lexer = lexer_at(text->text, 0);
-    struct token token;
+    struct module_cursor cursor = {0};
+    struct ptx_module module;
 
     text->is_needed = !text->is_member;
-    while ((token = lexer_next(&lexer)).kind != TOKEN_END)
-        if (token.kind == TOKEN_DOT && !is_symbol_head(&lexer, token))
-            read_item(choice, text, &lexer, token);
+    while (!module_at_end(text->text, cursor.offset)) {
+        module_parse_next(&module, &choice->arena, NULL, text->text, &cursor);
+        for (size_t i = 0; i < module.item_count; i++)
+            read_item(choice, text, &module.items[i]);
+    }
     choice->starts[index + 1] = choice->mention_count;
     for (size_t i = choice->starts[index]; i < choice->mention_count; i++)
         if (choice->mentions[i].is_defined && text_equal(choice->mentions[i].name, trigger))

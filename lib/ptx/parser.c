@@ -52,7 +52,8 @@ bool parser_fail(struct parser *parser, size_t place, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    diag_at(DIAG_ERROR, &where, "%s", message);
+    if (where.file)
+        diag_at(DIAG_ERROR, &where, "%s", message);
     parser->errors++;
     return false;
 }

@@ -11,12 +11,6 @@ static struct text rest_from(struct text text, const char *at)
     return (struct text){at, (size_t)(text.data + text.size - at)};
 }
 
-static bool take_decimal(struct text *text, uint64_t *number)
-{
-    *text = text_drop_blanks(*text);
-    return text_scan_number(text, number) && *number <= UINT32_MAX;
-}
-
 struct text source_path(const struct ptx_item *file)
 {
     struct text path = text_drop(file->target, 1);
@@ -25,45 +19,34 @@ struct text source_path(const struct ptx_item *file)
     return path;
 }
 
-static struct text find_file(const struct ptx_module *module, uint64_t number)
+/* Reads the numbers of the directive that *loc begins with, and cuts off what stands behind them.
+ */
+static bool read_loc(struct text *loc, uint64_t numbers[3])
 {
-    for (size_t i = 0; i < module->item_count; i++)
-        if (module->items[i].kind == PTX_FILE && module->items[i].number == number)
-            return source_path(&module->items[i]);
-    return (struct text){0};
-}
+    struct text rest = *loc;
 
-/* Reads ".loc FILE LINE COLUMN". */
-static bool read_loc(const struct ptx_module *module, struct text text, struct diag_place *place,
-                     struct arena *arena)
-{
-    uint64_t file, line, column;
-    struct text path;
-
-    text = rest_from(text, text.data + 4);
-    if (!take_decimal(&text, &file) || !take_decimal(&text, &line) || !take_decimal(&text, &column))
-        return false;
-    path = find_file(module, file);
-    if (path.size == 0)
-        return false;
-    *place = (struct diag_place){
-        .file = arena_string(arena, path), .line = (uint32_t)line, .column = (uint32_t)column};
+    text_skip(&rest, TEXT(".loc"));
+    for (int i = 0; i < 3; i++) {
+        rest = text_drop_blanks(rest);
+        if (!text_scan_number(&rest, &numbers[i]) || numbers[i] > UINT32_MAX)
+            return false;
+    }
+    loc->size = (size_t)(rest.data - loc->data);
     return true;
 }
 
-/* The last .loc before `at`, or the first one after it; NULL for none. */
-static const char *find_loc_before(struct text body, const char *at)
+/* From the last .loc before `at`, or the first one after it, to the body's end; empty for none. */
+static struct text find_loc(struct text body, const char *at)
 {
-    static const char word[] = ".loc";
-    struct text rest = body;
-    const char *found = NULL, *next;
+    struct text rest = body, found = {0};
+    const char *next;
 
-    while (rest.size > 0 && (next = memmem(rest.data, rest.size, word, 4)) != NULL &&
+    while (rest.size > 0 && (next = memmem(rest.data, rest.size, ".loc", 4)) != NULL &&
            (!at || next < at)) {
         rest = rest_from(body, next + 4);
         if (rest.size == 0 || !strchr(" \t", rest.data[0]))
             continue;
-        found = next;
+        found = rest_from(body, next);
         if (!at)
             break;
     }
@@ -74,12 +57,22 @@ struct diag_place source_place(const struct ptx_module *module, const struct ptx
                                const char *at, struct arena *arena)
 {
     struct diag_place place = {.file = module->file, .line = item->line};
-    const char *loc = item->kind == PTX_FUNCTION && item->function.body.size > 0
-                          ? find_loc_before(item->function.body, at)
-                          : NULL;
+    bool is_function = item->kind == PTX_FUNCTION;
+    struct text loc = is_function ? find_loc(item->function.body, at) : (struct text){0};
+    uint64_t numbers[3];
+    bool has_loc = read_loc(&loc, numbers);
 
-    if (loc && read_loc(module, rest_from(item->function.body, loc), &place, arena))
-        return place;
+    for (size_t i = 0; has_loc && i < module->item_count; i++) {
+        const struct ptx_item *file = &module->items[i];
+
+        if (file->kind != PTX_FILE || file->number != numbers[0])
+            continue;
+        if (source_path(file).size == 0)
+            break;
+        return (struct diag_place){.file = arena_string(arena, source_path(file)),
+                                   .line = (uint32_t)numbers[1],
+                                   .column = (uint32_t)numbers[2]};
+    }
     if (at && at >= item->text.data && at < item->text.data + item->text.size)
         place.line += lexer_count_lines(item->text, 0, (size_t)(at - item->text.data));
     return place;
@@ -116,15 +109,8 @@ const char *source_find(const struct ptx_item *item, struct text name)
 
 struct text source_first_loc(const struct ptx_item *function)
 {
-    struct text body = function->function.body, rest;
-    const char *loc = body.size > 0 ? find_loc_before(body, NULL) : NULL;
-    uint64_t number;
+    struct text loc = find_loc(function->function.body, NULL);
+    uint64_t numbers[3];
 
-    if (!loc)
-        return (struct text){0};
-    rest = rest_from(body, loc + 4);
-    for (int i = 0; i < 3; i++)
-        if (!take_decimal(&rest, &number))
-            return (struct text){0};
-    return (struct text){loc, (size_t)(rest.data - loc)};
+    return read_loc(&loc, numbers) ? loc : (struct text){0};
 }
