@@ -50,6 +50,11 @@ static const struct {
     Elf64_Half number;
     Elf64_Xword pointer;
 } machines[] = {
+#ifdef __aarch64__
+    [HOSTOBJ_OWN] = {EM_AARCH64, R_AARCH64_ABS64},
+#else
+    [HOSTOBJ_OWN] = {EM_X86_64, R_X86_64_64},
+#endif
     [HOSTOBJ_X86_64] = {EM_X86_64, R_X86_64_64},
     [HOSTOBJ_AARCH64] = {EM_AARCH64, R_AARCH64_ABS64},
 };

@@ -14,15 +14,8 @@
 /* The one that clang puts offload binaries into. */
 #define HOSTOBJ_OFFLOAD OFFLOAD_SECTION
 
-/* Machines whose linker takes the object. */
-enum hostobj_machine { HOSTOBJ_X86_64, HOSTOBJ_AARCH64 };
-
-/* The machine of this program. */
-#ifdef __aarch64__
-#define HOSTOBJ_OWN HOSTOBJ_AARCH64
-#else
-#define HOSTOBJ_OWN HOSTOBJ_X86_64
-#endif
+/* Machines whose linker takes the object; the first is that of this program. */
+enum hostobj_machine { HOSTOBJ_OWN, HOSTOBJ_X86_64, HOSTOBJ_AARCH64 };
 
 /* Appends to `object` an ELF relocatable for `machine` with `fatbin` in `section`, one of those
  * above: offload binaries in the last, with nothing else. In a relocatable one, symbols carry a

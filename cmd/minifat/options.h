@@ -28,10 +28,9 @@ struct options_input {
 /* What the command line says. Start with {0}; free with options_free. Strings are argv's. */
 struct options {
     const char *output;
-    enum options_format format; /* settled: not FORMAT_BY_SUFFIX */
-    const char *section;        /* of the host object */
-    bool is_offload;            /* the inputs become offload binaries, else a fatbin */
-    bool has_machine;
+    enum options_format format;   /* settled: not FORMAT_BY_SUFFIX */
+    const char *section;          /* of the host object */
+    bool is_offload;              /* the inputs become offload binaries, else a fatbin */
     enum hostobj_machine machine; /* of the host object */
     struct pack_request pack;
     struct options_input next; /* for inputs still to come */

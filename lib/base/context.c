@@ -9,7 +9,6 @@
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t key;
 static bool has_key; /* a process has a thousand keys; others may have taken all */
-static atomic_size_t live;
 /* Static, so that the first thread can report a lack of memory. */
 static struct context first;
 static atomic_flag first_is_taken = ATOMIC_FLAG_INIT;
@@ -27,7 +26,6 @@ static void destroy_context(void *context)
         atomic_flag_clear(&first_is_taken);
     else
         free(context);
-    atomic_fetch_sub(&live, 1);
 }
 
 static void make_context_key(void)
@@ -49,7 +47,6 @@ struct context *context_open(void)
     if (!context)
         return NULL;
     *context = (struct context){0};
-    atomic_fetch_add(&live, 1);
     if (pthread_setspecific(key, context) == 0)
         return context;
     destroy_context(context);
@@ -126,11 +123,6 @@ _Noreturn void context_raise(enum link_code code)
     while (context->cleanups)
         context_clean(context->cleanups);
     longjmp(*context->recovery, (int)code);
-}
-
-size_t context_count_live(void)
-{
-    return atomic_load(&live);
 }
 
 void context_shutdown(void)

@@ -86,8 +86,5 @@ void context_clean(struct context_cleanup *cleanup);
  * Without a recovery point it says so on stderr and aborts. `code` is not LINK_OK. */
 _Noreturn void context_raise(enum link_code code);
 
-/* The number of live contexts, for tests of leaks. */
-size_t context_count_live(void);
-
 /* Destroys the calling thread's context, for leak checkers. */
 void context_shutdown(void);

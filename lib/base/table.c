@@ -112,17 +112,6 @@ uint32_t table_find(const struct table *table, struct text key)
     return slot && slot->entry ? table->entries[slot->entry - 1].value : TABLE_NONE;
 }
 
-size_t table_steps(const struct table *table, struct text key)
-{
-    size_t mask = table->capacity - 1;
-    uint32_t hash;
-
-    if (!table->capacity)
-        return 0;
-    hash = hash_of(key);
-    return (((size_t)(probe(table, key, hash) - table->slots) - hash) & mask) + 1;
-}
-
 /* The entry of `key`, made with `value` when it is new. */
 static struct table_entry *entry_for(struct table *table, struct text key, uint32_t value)
 {

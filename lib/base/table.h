@@ -37,9 +37,6 @@ void table_set(struct table *table, struct text key, uint32_t value);
 /* Makes room for `count` more keys, so that the table need not grow while they are added. */
 void table_reserve(struct table *table, size_t count);
 
-/* How many slots table_find looks at for `key`, for tests: 0 in an empty table. */
-size_t table_steps(const struct table *table, struct text key);
-
 void table_free(struct table *table);
 
 /* table_free for CONTEXT_DEFER. */
