@@ -8,8 +8,8 @@
 #include "base/context.h"
 #include "base/memory.h"
 
-/* AddressSanitizer knows only whole blocks. To let it catch every access outside an allocation or
- * after arena_reset, free memory is poisoned and a gap follows each allocation. */
+/* AddressSanitizer knows only whole blocks. To let it catch every access outside an
+ * allocation, the rest of a block is poisoned and a gap follows each allocation. */
 #if defined __has_feature
 #if __has_feature(address_sanitizer)
 #define __SANITIZE_ADDRESS__ 1
@@ -28,7 +28,6 @@
 #define FIRST_BLOCK   4096u
 #define LARGEST_BLOCK (1u << 20)
 #define ALIGNMENT     16u
-#define TRIED_BLOCKS  8u
 
 struct arena_block {
     struct arena_block *older;
@@ -48,28 +47,10 @@ static struct arena_block *make_block(size_t size)
     return block;
 }
 
-/* Tries only the first few spare blocks, so that this costs no more than making one. */
-static struct arena_block *take_spare(struct arena *arena, size_t bytes)
-{
-    struct arena_block **link = &arena->spare;
-    struct arena_block *block;
-
-    for (unsigned i = 0; *link && i < TRIED_BLOCKS; i++, link = &(*link)->older) {
-        block = *link;
-        if (block->size >= bytes) {
-            *link = block->older;
-            arena->kept -= block->size;
-            return block;
-        }
-    }
-    return NULL;
-}
-
 static void begin_arena_block(struct arena *arena, struct arena_block *block)
 {
     block->older = arena->blocks;
     arena->blocks = block;
-    arena->used += block->size;
     arena->next = (char *)(block + 1);
     arena->end = arena->next + block->size;
     ASAN_POISON_MEMORY_REGION(arena->next, block->size);
@@ -77,28 +58,19 @@ static void begin_arena_block(struct arena *arena, struct arena_block *block)
 
 static void add_arena_block(struct arena *arena, size_t bytes)
 {
-    struct arena_block *block = take_spare(arena, bytes);
+    size_t size = arena->block_size ? arena->block_size : FIRST_BLOCK;
 
-    if (!block) {
-        size_t size = arena->block_size ? arena->block_size : FIRST_BLOCK;
-
-        if (size < bytes)
-            size = bytes;
-        else if (arena->block_size < LARGEST_BLOCK)
-            arena->block_size = size * 2;
-        block = make_block(size);
-    }
-    begin_arena_block(arena, block);
+    if (size < bytes)
+        size = bytes;
+    else if (arena->block_size < LARGEST_BLOCK)
+        arena->block_size = size * 2;
+    begin_arena_block(arena, make_block(size));
 }
 
 void arena_reserve(struct arena *arena, size_t bytes)
 {
-    struct arena_block *block;
-
-    if (arena->next && bytes <= (size_t)(arena->end - arena->next))
-        return;
-    block = take_spare(arena, bytes);
-    begin_arena_block(arena, block ? block : make_block(bytes));
+    if (!arena->next || bytes > (size_t)(arena->end - arena->next))
+        begin_arena_block(arena, make_block(bytes));
 }
 
 void *arena_alloc(struct arena *arena, size_t count, size_t size)
@@ -211,42 +183,6 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     return result;
 }
 
-static void free_blocks(struct arena_block *block)
-{
-    while (block) {
-        struct arena_block *older = block->older;
-
-        free(block);
-        block = older;
-    }
-}
-
-/* Fresh memory is slow, since the kernel clears it, so blocks are kept: the used ones, and the
- * spare ones as long as all together are at most twice the most ever used at once. */
-void arena_reset(struct arena *arena)
-{
-    struct arena_block **last = &arena->blocks;
-
-    for (struct arena_block *block = arena->blocks; block; block = block->older)
-        ASAN_POISON_MEMORY_REGION(block + 1, block->size);
-    if (arena->used > arena->most_used)
-        arena->most_used = arena->used;
-    if (arena->kept > 2 * arena->most_used - arena->used) {
-        free_blocks(arena->spare);
-        arena->spare = NULL;
-        arena->kept = 0;
-    }
-    while (*last)
-        last = &(*last)->older;
-    *last = arena->spare;
-    arena->spare = arena->blocks;
-    arena->kept += arena->used;
-    arena->blocks = NULL;
-    arena->used = 0;
-    arena->next = NULL;
-    arena->end = NULL;
-}
-
 /* Appends the blocks after the arena's own, whose newest still has room. */
 void arena_take(struct arena *arena, struct arena *other)
 {
@@ -255,15 +191,15 @@ void arena_take(struct arena *arena, struct arena *other)
     while (*last)
         last = &(*last)->older;
     *last = other->blocks;
-    arena->used += other->used;
-    other->blocks = NULL;
-    arena_free(other);
+    *other = (struct arena){0};
 }
 
 void arena_free(struct arena *arena)
 {
-    free_blocks(arena->blocks);
-    free_blocks(arena->spare);
+    for (struct arena_block *block = arena->blocks, *older; block; block = older) {
+        older = block->older;
+        free(block);
+    }
     *arena = (struct arena){0};
 }
 

@@ -16,11 +16,7 @@ struct arena {
     struct arena_block *blocks; /* newest first */
     char *next;                 /* first free byte of the newest block */
     char *end;
-    size_t block_size;         /* of the next block; grows with use */
-    struct arena_block *spare; /* kept by arena_reset for reuse */
-    size_t used;               /* bytes in `blocks` */
-    size_t kept;               /* bytes in `spare` */
-    size_t most_used;          /* between two resets */
+    size_t block_size; /* of the next block; grows with use */
 };
 
 /* `count` * `size` bytes aligned for any type, uninitialised. Never NULL; raises LINK_NO_MEMORY. */
@@ -63,10 +59,6 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(struct arena *arena, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
-
-/* Frees all allocations but keeps the blocks for reuse, at most twice the most ever needed at once:
- * for an arena that is filled repeatedly. */
-void arena_reset(struct arena *arena);
 
 /* Moves the allocations of `other` into the arena: their addresses stay the same, and `other` is
  * empty. */

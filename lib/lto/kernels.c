@@ -118,7 +118,7 @@ static bool add_from_ptx(struct collector *collector)
         if (!collector->member)
             return false;
         diag_silence(read_kernels_of, collector);
-        arena_reset(&collector->text);
+        arena_free(&collector->text);
         if (!collector->is_read)
             return false;
     }

@@ -153,7 +153,7 @@ const struct cubin *const *frames_prune(struct merging *m)
         struct pruning p = {.m = m, .scratch = &scratch, .file = file, .cubin = m->cubins[file]};
 
         cubins[file] = find_frames(&p) && find_frame_groups(&p) ? pruned(&p) : p.cubin;
-        arena_reset(&scratch);
+        arena_free(&scratch);
     }
     return cubins;
 }
