@@ -5,17 +5,16 @@
  * sees it: getopt accepts unambiguous abbreviations, and nvlink does not. A letter joined with its
  * value is rewritten as "-l=NAME", since "-library" would be the name of an option, and "-outer"
  * begin one. */
-#include "arguments.h"
+#include "program.h"
 
 #include <getopt.h>
 #include <string.h>
 
 #include "command/apply_option.h"
-#include "command/lookup.h"
+#include "command/suggestions.h"
 #include "command/option_table.h"
 #include "command/reporting.h"
 #include "command/response_file.h"
-#include "nvptx_ld.h"
 
 /* getopt returns 1 for an operand; the codes of rows begin here. */
 #define FIRST_ROW 256
@@ -57,7 +56,7 @@ static bool prepare_word(struct reader *reader, char **word)
         return true;
     row = option_table_find(*word, &value);
     if (!row)
-        return lookup_unknown(*word);
+        return suggestions_unknown(*word);
     if (value == *word + 2)
         *word = arena_printf(&reader->options->arena, "-%c=%s", (*word)[1], value);
     return true;
@@ -106,9 +105,9 @@ static const struct option_row *option_row_of(int code)
 static bool take_option_code(struct reader *reader, int code, const char *word)
 {
     if (code == '?') /* the name is known: there is a value, and it takes none */
-        return lookup_unwanted(word);
+        return suggestions_unwanted(word);
     if (code == ':')
-        return lookup_missing(word, option_row_of(optopt));
+        return suggestions_missing(word, option_row_of(optopt));
     if (code == 1) {
         apply_option_operand(reader->options, optarg, false);
         return true;

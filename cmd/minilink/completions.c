@@ -3,7 +3,7 @@
  *
  * Each shell's grammar is that of its manual: bash(1), "Programmable Completion"; zshcompsys(1),
  * "_arguments"; fish's complete(1). */
-#include "completions.h"
+#include "program.h"
 
 #include <string.h>
 

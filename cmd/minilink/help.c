@@ -1,6 +1,6 @@
 /* help.c: the help, printed from the option table under its groups' headings; an option without a
  * text is left out. No line is longer than a terminal's 80 columns. */
-#include "help.h"
+#include "program.h"
 
 #include <string.h>
 

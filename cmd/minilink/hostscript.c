@@ -1,5 +1,8 @@
-/* hostscript.c: the host linker's own script is between two lines of "=". */
-#include "hostscript.h"
+/* hostscript.c: a script for the host's linker that keeps the sections with device code, as nvlink
+ * writes it for -gen-host-linker-script (measured): for lcs-aug the three sections alone, to add to
+ * another script; for lcs-abs the same after the host's script, which `ld -pie --verbose` prints
+ * between two lines of "=". */
+#include "program.h"
 
 #include <stdio.h>
 #include <stdlib.h>

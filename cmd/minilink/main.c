@@ -19,11 +19,7 @@
 #include "os/heap.h"
 #include "output/std_streams.h"
 #include "pool/jobserver.h"
-#include "arguments.h"
-#include "completions.h"
-#include "help.h"
-#include "hostscript.h"
-#include "nvptx_ld.h"
+#include "program.h"
 
 /* Kills children, removes files, and returns jobserver tokens. Everything called here is
  * async-signal-safe. */

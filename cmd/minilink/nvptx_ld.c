@@ -2,7 +2,7 @@
  * compiler runs: -o, -L, -l, -v, -t, --help, --version and files. Its output is the PTX texts that
  * take part, each with a NUL behind it, from which mkoffload makes an image. With --cubin the
  * output is a cubin, and all options are minilink's. */
-#include "nvptx_ld.h"
+#include "program.h"
 
 #include <stdio.h>
 #include <string.h>

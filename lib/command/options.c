@@ -7,6 +7,7 @@
 #include "cache/key.h"
 #include "command/apply_option.h"
 #include "command/option_table.h"
+#include "command/suggestions.h"
 #include "diag/diag.h"
 #include "pool/jobserver.h"
 
@@ -53,6 +54,30 @@ bool options_add(struct options *options, const struct option_row *row, const ch
     ARENA_PUSH(&options->arena, options->given, options->given_count, options->given_capacity) =
         (struct given_option){row, value};
     return apply_option(options, row, value);
+}
+
+bool options_add_word(struct options *options, const char *word)
+{
+    const struct option_row *row;
+    const char *value;
+
+    word = arena_string(&options->arena, text_of(word));
+    if (word[0] != '-' || word[1] == '\0') {
+        apply_option_operand(options, word, false);
+        return true;
+    }
+    row = option_table_find(word, &value);
+    if (!row)
+        return suggestions_unknown(word);
+    if (row->effect.kind == OPTION_FILES)
+        return diag_fatal(
+            "Option '-%s' cannot be used here: a program hands its options over itself",
+            row->short_name);
+    if (!value && option_takes_argument(row))
+        return suggestions_missing(word, row);
+    if (value && !row->argument)
+        return suggestions_unwanted(word);
+    return options_add(options, row, value);
 }
 
 /* Measured: nvlink looks in LIBRARY_PATH after all of -L; an empty piece is ignored. */

@@ -1,5 +1,6 @@
 /* options.h: turns nvlink's options, and minilink's own, into a link request. The command reads
- * them by getopt (cmd/minilink/arguments.h), the library looks them up one by one (lookup.h). */
+ * them by getopt (cmd/minilink/arguments.h), the library, which must not touch getopt's
+ * process-wide state, looks them up one by one. */
 #pragma once
 
 #include <stdbool.h>
@@ -91,6 +92,11 @@ void options_begin(struct options *options);
 /* Adds an option. `value` may be NULL only for rows without an argument or with an optional one; it
  * must live as long as `options`. False, reported in nvlink's words, when the value is wrong. */
 bool options_add(struct options *options, const struct option_row *row, const char *value);
+
+/* Adds a word, which is copied: "-name" or "-name=value", with one or two dashes, a letter joined
+ * with its value ("-lNAME"), or an operand. False, reported, for anything else: a value cannot be
+ * the next word, and option files are not read. */
+bool options_add_word(struct options *options, const char *word);
 
 /* Checks the options against each other, and returns the action that they ask for. Usage errors are
  * reported in nvlink's words. */

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/edit_distance.h"
@@ -123,7 +124,7 @@ static bool explain_foreign(const char *word)
     return false;
 }
 
-void suggestions_name(const char *name)
+static void suggest_names(const char *name)
 {
     const char *word = name + (*name == '-');
     struct buffer names = {0};
@@ -145,4 +146,29 @@ void suggestions_name(const char *name)
         buffer_printf(&names, "%s%s%s", count++ ? ", " : "", option_dashes(row->group), row->name);
     }
     diag_note("did you mean %.*s?", TEXT_ARG(buffer_view(&names)));
+}
+
+/* nvlink's message has neither the first dash nor the value. */
+bool suggestions_unknown(const char *word)
+{
+    struct arena arena = {0};
+    const char *name;
+
+    CONTEXT_DEFER(arena_cleanup, &arena);
+    name = arena_string(&arena, (struct text){word + 1, strcspn(word + 1, "=")});
+    diag_fatal("Unknown option '%s'", name);
+    suggest_names(name);
+    return false;
+}
+
+bool suggestions_missing(const char *word, const struct option_row *row)
+{
+    diag_fatal("argument expected after '%s'", word);
+    suggestions_value(row);
+    return false;
+}
+
+bool suggestions_unwanted(const char *word)
+{
+    return diag_fatal("no argument expected after '%.*s'", (int)strcspn(word, "="), word);
 }

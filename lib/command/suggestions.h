@@ -1,4 +1,4 @@
-/* suggestions.h: notes that help to correct a command line. */
+/* suggestions.h: messages about wrong options, and notes that help to correct them. */
 #pragma once
 
 #include "command/option_table.h"
@@ -6,6 +6,7 @@
 /* After a message about an option's value: notes what the option takes. */
 void suggestions_value(const struct option_row *row);
 
-/* After a message about an unknown option, `name` without its first dash and value: notes which
- * options may be meant. */
-void suggestions_name(const char *name);
+/* Report what is wrong with `word`, in nvlink's words, with such notes; they return false. */
+bool suggestions_unknown(const char *word);
+bool suggestions_missing(const char *word, const struct option_row *row);
+bool suggestions_unwanted(const char *word);

@@ -10,9 +10,8 @@
 
 #include "base/context.h"
 #include "base/memory.h"
-#include "diag/diag_form.h"
+#include "diag/diag_parts.h"
 #include "diag/diag_record.h"
-#include "diag/diag_tally.h"
 #include "diag/escape.h"
 #include "os/descriptor.h"
 

@@ -1,6 +1,6 @@
 /* diag_form.c: the line, column and source line of a place, and one message in the form that was
  * asked for. */
-#include "diag/diag_form.h"
+#include "diag/diag_parts.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* diag_tally.c: the counts, and the notes about them at the end. */
-#include "diag/diag_tally.h"
+#include "diag/diag_parts.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -24,7 +24,7 @@
 #include "input/hostobj.h"
 #include "input/offload.h"
 #include "input/rawcode.h"
-#include "input/thin.h"
+#include "input/archive.h"
 #include "os/descriptor.h"
 
 /* Pipes and devices may never end. */
@@ -327,13 +327,80 @@ static bool add_named_file(struct inputs *inputs, const char *path, const char *
     return true;
 }
 
+/* The first <folder>/<prefix><name><suffix> that is there and no folder, in `arena`; or NULL. */
+static const char *find_library_file(struct arena *arena, const struct library_search *search,
+                                     const char *prefix, const char *name, const char *suffix)
+{
+    struct buffer path = {0};
+    struct stat status;
+
+    CONTEXT_DEFER(buffer_cleanup, &path);
+    for (size_t i = 0; i < search->count; i++) {
+        path.size = 0;
+        buffer_printf(&path, "%s/%s%s%s", search->paths[i], prefix, name, suffix);
+        buffer_char(&path, '\0');
+        if (stat(path.data, &status) == 0 && !S_ISDIR(status.st_mode))
+            return arena_string(arena, text_of(path.data));
+    }
+    return NULL;
+}
+
+/* Libraries of the host's C and C++ runtime: users name them, too, and none has device code. */
+static bool is_host_library(const char *name)
+{
+    static const char *const names[] = {"c",    "m",      "dl",  "rt",    "pthread",
+                                        "util", "stdc++", "gcc", "gcc_s", "gomp"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(names[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* The most paths that are listed for a missing library. */
+#define MOST_TRIED 32u
+
+static void report_missing(const char *name, const struct library_search *search)
+{
+    bool is_file_name = *name == ':';
+
+    diag_error("Library file '%s' not found in paths", name);
+    for (size_t i = 0; i < search->count && i < MOST_TRIED; i++)
+        diag_note("tried '%s/%s%s%s'", search->paths[i], is_file_name ? "" : "lib",
+                  is_file_name ? name + 1 : name, is_file_name ? "" : ".a");
+    if (search->count > MOST_TRIED)
+        diag_note("and in %zu more folders", search->count - MOST_TRIED);
+    if (search->count == 0)
+        diag_note("no library paths were given (-L)");
+}
+
+static bool is_missing_library(const char *name, const struct library_search *search)
+{
+    if (!search->from_compiler && !is_host_library(name)) {
+        report_missing(name, search);
+        return true;
+    }
+    diag_verbose("Library '%s' is ignored: it is not in the library paths, as libraries of the "
+                 "host are, which have no code to link",
+                 name);
+    return false;
+}
+
 static bool add_library_file(struct inputs *inputs, const char *name,
                              const struct library_search *search)
 {
-    const char *path;
+    bool is_file_name = *name == ':';
+    const char *path =
+        is_file_name ? NULL : find_library_file(&inputs->arena, search, "lib", name, ".so");
 
-    return library_find(&inputs->arena, name, search, &path) &&
-           (!path || add_named_file(inputs, path, name));
+    if (path) {
+        diag_verbose("Library '%s' is ignored: '%s' is a shared object, which has no code to link",
+                     name, path);
+        return true;
+    }
+    path = is_file_name ? find_library_file(&inputs->arena, search, "", name + 1, "")
+                        : find_library_file(&inputs->arena, search, "lib", name, ".a");
+    return path ? add_named_file(inputs, path, name) : !is_missing_library(name, search);
 }
 
 bool inputs_open(struct inputs *inputs, const struct input_operand *operands, size_t count,

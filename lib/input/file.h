@@ -12,7 +12,6 @@
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "input/library.h"
 #include "input/watch.h"
 #include "os/file.h"
 #include "os/cleanup.h"
@@ -46,7 +45,7 @@ struct input_file {
 /* An input, as a word of the command line names it or as a caller has it. */
 struct input_operand {
     const char *name;
-    bool is_library; /* -lNAME: see input/library.h */
+    bool is_library; /* -lNAME: see struct library_search */
     bool is_memory;  /* `data` has the contents; it belongs to the caller, and must live as long as
                         the inputs */
     struct bytes data;
@@ -56,6 +55,18 @@ struct input_operand {
 struct thin_files {
     const char **list;
     size_t count, capacity;
+};
+
+/* Where libraries (-lNAME) are looked for. Measured on nvlink: it looks for lib<NAME>.so in every
+ * path, then for lib<NAME>.a in every path; it ignores a shared object, which has no code to link,
+ * and a library that is not found: nvcc passes it all libraries of the program, and the host's are
+ * in folders that only the host's linker knows. minilink does the same if nvcc made the command
+ * line; otherwise a missing library is an error. -l:FILE, which nvlink does not know, is the exact
+ * file, as in GNU ld. */
+struct library_search {
+    const char *const *paths; /* folders: -L, then LIBRARY_PATH */
+    size_t count;
+    bool from_compiler; /* nvcc made the command line, which names libraries of the host, too */
 };
 
 /* Opened files, in command-line order. Start with {0}. */

@@ -103,7 +103,14 @@ uint64_t members_inflation_limit(const struct members *members, enum member_role
 /* The member's code, inflated into the arena when it is compressed; PTX without trailing NULs.
  * False, and an error naming the member, when it does not inflate to its stated size or is too much
  * for `inflation`. */
-bool member_code(const struct member *member, struct inflation *inflation, struct arena *arena,
-                 struct bytes *code);
+static inline bool member_code(const struct member *member, struct inflation *inflation,
+                               struct arena *arena, struct bytes *code)
+{
+    if (!inflate_entry(&member->entry, member->name, inflation, arena, code))
+        return false;
+    while (member->entry.kind == FATBIN_PTX && code->size > 0 && !code->data[code->size - 1])
+        code->size--;
+    return true;
+}
 
 void members_free(struct members *members);

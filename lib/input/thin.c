@@ -1,5 +1,5 @@
 /* thin.c: finds all members first, and then copies them into one block of memory. */
-#include "input/thin.h"
+#include "input/archive.h"
 
 #include <ar.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 
 #include "command/apply_option.h"
 #include "distribute/files.h"
-#include "input/thin.h"
+#include "input/archive.h"
 #include "library/handle.h"
 
 /* Nothing that can be linked is larger, and sizes may be added to it. */

@@ -1,7 +1,7 @@
 /* library.c: creates, completes and destroys a link. */
 #include <stdlib.h>
 
-#include "command/lookup.h"
+#include "command/options.h"
 #include "command/reporting.h"
 #include "library/handle.h"
 #include "os/thread.h"
@@ -194,7 +194,7 @@ static bool read_option_words(struct options *options, const void *argument)
 
     reporting_begin(words->list, words->count, options->color);
     for (size_t i = 0; i < words->count; i++)
-        if (!lookup_add(options, words->list[i] ? words->list[i] : ""))
+        if (!options_add_word(options, words->list[i] ? words->list[i] : ""))
             return false;
     return true;
 }

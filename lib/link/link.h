@@ -47,7 +47,7 @@ struct link_request {
     size_t operand_count;
     const char *const *library_paths;
     size_t library_path_count;
-    bool from_compiler;           /* nvcc made the command line: see input/library.h */
+    bool from_compiler;           /* nvcc made the command line: see struct library_search */
     const char *output;           /* path; NULL with dry_run, and if there is a product */
     struct link_product *product; /* receives the result instead of a file; or NULL */
     struct cancellation *stop;    /* cancellation flag of the link; or NULL */

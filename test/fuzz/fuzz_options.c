@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "../cmd/minilink/arguments.h"
+#include "../cmd/minilink/program.h"
 #include "fuzz.h"
 
 #define MOST_WORDS 64

@@ -1,7 +1,7 @@
 /* options_fixture.h: options that are read with their messages caught. */
 #pragma once
 
-#include "../cmd/minilink/arguments.h"
+#include "../cmd/minilink/program.h"
 #include "messages.h"
 #include "suite.h"
 

@@ -2,7 +2,7 @@
  * one word in a list that the library looks up. */
 #include <getopt.h>
 
-#include "command/lookup.h"
+#include "command/option_table.h"
 #include "options_fixture.h"
 
 static void begin(void)
@@ -56,13 +56,13 @@ static void try_name(const struct option_row *row, const char *name)
             check_given(row, value, form);
             ck_assert(!READ_LINE(form));
             begin();
-            ck_assert(!lookup_add(&options, form));
+            ck_assert(!options_add_word(&options, form));
             ck_assert_uint_eq(options.given_count, 0);
         } else {
             READ_LINE(form);
             check_given(row, missing(row, first), form);
             begin();
-            lookup_add(&options, form);
+            options_add_word(&options, form);
             check_given(row, missing(row, first), form);
         }
         snprintf(form, sizeof form, "%.*s%s=%s", dashes, "--", name, value);
@@ -72,7 +72,7 @@ static void try_name(const struct option_row *row, const char *name)
         else
             ck_assert_uint_eq(options.given_count, 0);
         begin();
-        ck_assert(lookup_add(&options, form) <= (row->argument != NULL));
+        ck_assert(options_add_word(&options, form) <= (row->argument != NULL));
         if (row->argument)
             check_given(row, value, form);
     }
@@ -134,7 +134,7 @@ TEST(letters_have_their_value_joined)
         ck_assert_str_eq(options.given->row->name, letters[i].name);
         ck_assert_str_eq(options.given->value, letters[i].value);
         begin();
-        lookup_add(&options, letters[i].word);
+        options_add_word(&options, letters[i].word);
         ck_assert_uint_eq(options.given_count, 1);
         ck_assert_str_eq(options.given->row->name, letters[i].name);
         ck_assert_str_eq(options.given->value, letters[i].value);
@@ -142,7 +142,7 @@ TEST(letters_have_their_value_joined)
     for (size_t i = 0; i < sizeof none / sizeof *none; i++) {
         ck_assert_msg(!READ_LINE(none[i]), "%s", none[i]);
         begin();
-        ck_assert_msg(!lookup_add(&options, none[i]), "%s", none[i]);
+        ck_assert_msg(!options_add_word(&options, none[i]), "%s", none[i]);
     }
 }
 
@@ -194,7 +194,7 @@ TEST(files_of_options_stand_in_their_place)
     ck_assert_str_eq(options.link.output, "x");
     ck_assert_uint_eq(options.response.file_count, 2);
     begin();
-    ck_assert(!lookup_add(&options, joined));
+    ck_assert(!options_add_word(&options, joined));
     fclose(file);
 }
 
@@ -216,7 +216,7 @@ TEST(what_is_looked_up_leaves_getopt_alone)
     optarg = (char[]){"kept"};
     begin();
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        lookup_add(&options, words[i]);
+        options_add_word(&options, words[i]);
     options_end(&options);
     ck_assert(optind == 7 && opterr == 1 && optopt == 'x');
     ck_assert_str_eq(optarg, "kept");

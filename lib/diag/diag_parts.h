@@ -1,13 +1,20 @@
-/* diag_tally.h: messages that are counted instead of shown: errors beyond --error-limit, and
- * warnings that are similar to earlier ones.
+/* diag_parts.h: what diag.c is made of: formats of messages (nvlink's, gcc's, JSON objects), with
+ * their colours on a terminal; and messages that are counted instead of shown: errors beyond
+ * --error-limit, and warnings that are similar to earlier ones.
  *
  * Two warnings are similar when they differ only in quoted names and numbers. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "diag/diag.h"
+
+/* Appends a message, with its newlines. `body` is its text, escaped (escape.h); `place` may be
+ * NULL. */
+void diag_form_message(struct buffer *line, const struct diag_state *state,
+                       enum diag_severity severity, const struct diag_place *place,
+                       struct text body);
+
+/* Appends an object {"severity": "text", "text": LINE} for each line of `text`. */
+void diag_form_text(struct buffer *line, struct text text);
 
 /* Similar warnings. */
 struct diag_family {

@@ -1,0 +1,37 @@
+/* program.h: the parts of the program beside main(). */
+#pragma once
+
+#include <stdio.h>
+
+#include "command/options.h"
+
+/* As main() has them. */
+struct arguments {
+    int argc;
+    char *const *argv;
+};
+
+/* Adds the words of `arguments`, a struct arguments, to `options`, in their order: options as the
+ * option table has them, operands, and the words of response files (@FILE, -optf FILE) in their
+ * place. All words after "--" are operands. False when one is wrong, which has been reported in
+ * nvlink's words. A handle_reader; not thread-safe, since getopt is not. */
+bool arguments_read(struct options *options, const void *arguments);
+
+/* minilink under the name that GCC gives the linker of its nvptx target. Where argv[0] is GCC's
+ * name for it ("ld", "nvptx-none-ld"): the words that ask minilink for the same, *count of them, in
+ * `arena`, without a program name; else NULL. */
+char *const *nvptx_ld_words(struct arena *arena, int argc, char *const *argv, size_t *count);
+
+/* Whether the words ask for the help or version of nvptx-none-ld, which is then printed. */
+bool nvptx_ld_tells(int argc, char *const *argv);
+
+/* Writes the help, made from the option table, to `out`. */
+void help_write(FILE *out);
+
+/* Writes the script that completes the words of a minilink command line in `shell`, to be sourced
+ * by bash, or put on the path of functions or completions of zsh or fish, respectively. */
+void completions_write(FILE *out, enum shell shell);
+
+/* Writes the script to the file, or for NULL to standard output. False, reported, when it cannot be
+ * written, or the host has no ld that prints its script. */
+bool host_script_write(enum host_script kind, const char *path);
