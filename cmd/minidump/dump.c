@@ -2,9 +2,7 @@
 #include "dump.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 
-#include "base/arena.h"
 #include "base/context.h"
 #include "diag/diag.h"
 #include "diag/escape.h"

@@ -4,7 +4,6 @@
  * offsets are never printed. */
 #pragma once
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/arch.h"

@@ -10,7 +10,6 @@
 #include <ctype.h>
 #include <errno.h>
 #include <libelf.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <xxhash.h>

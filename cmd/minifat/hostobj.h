@@ -1,8 +1,6 @@
 /* hostobj.h: a host object that carries a fatbin or offload binaries, without a compiler. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/buffer.h"
 #include "base/text.h"
 #include "input/offload.h"

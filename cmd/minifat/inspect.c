@@ -6,9 +6,7 @@
 #include "inspect.h"
 
 #include <elf.h>
-#include <string.h>
 
-#include "base/text.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "input/bitcode.h"

@@ -1,8 +1,6 @@
 /* inspect.h: what an input is, and what its fatbin entry says about it. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/arch.h"
 #include "base/buffer.h"
 #include "input/fatbin.h"

@@ -6,11 +6,9 @@
 
 #include <getopt.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "hostobj.h"
 
 /* getopt's code of the first row; others follow. Letters stand for themselves. */
 #define FIRST_ROW 256

@@ -1,8 +1,6 @@
 /* options.h: minifat's command line: each input with the options before it, and the output. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "hostobj.h"

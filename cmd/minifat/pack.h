@@ -1,8 +1,6 @@
 /* pack.h: writing fatbins and offload binaries, the counterpart of input/fatbin.h and offload.h. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/buffer.h"
 #include "base/text.h"
 #include "inspect.h"

@@ -3,8 +3,6 @@
 
 #include <stdio.h>
 
-#include "base/text.h"
-
 bool arch_parse(struct text name, const char *prefix, struct arch *arch)
 {
     char suffix = 0;

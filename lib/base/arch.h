@@ -5,8 +5,6 @@
  * of -gencode. Which there are: facts/targets.def. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/text.h"
 
 struct arch {

@@ -5,8 +5,6 @@
 #pragma once
 
 #include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/text.h"
 

@@ -2,10 +2,6 @@
  * other, such as mutually recursive functions. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 
 #define COMPONENTS_END UINT32_MAX

@@ -1,9 +1,6 @@
 /* edit_distance.c: optimal string alignment; each row needs the two before it. */
 #include "base/edit_distance.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-
 static size_t least_distance(size_t a, size_t b)
 {
     return a < b ? a : b;

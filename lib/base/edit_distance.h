@@ -1,8 +1,6 @@
 /* edit_distance.h: how far a misspelt word is from a known one, for "did you mean". */
 #pragma once
 
-#include <stddef.h>
-
 #include "base/text.h"
 
 /* Longer words are not compared: no option or keyword is as long. */

@@ -1,8 +1,6 @@
 /* name_list.c: formats names like members of archives. */
 #include "base/name_list.h"
 
-#include <string.h>
-
 void name_list_add(struct name_list *list, const char *name)
 {
     if (list->last && strcmp(list->last, name) == 0)

@@ -1,8 +1,6 @@
 /* name_list.h: names in messages for data made from several files: "lto.ptx(a.o(2)+b.o(2))". */
 #pragma once
 
-#include <stddef.h>
-
 #include "base/arena.h"
 
 /* The most names that are listed. */

@@ -6,9 +6,6 @@
  * Keys are views that must live as long as the table. Start with `struct table t = {0};`. */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/text.h"
 
 /* What table_find returns for an unknown name; no value may equal it. */

@@ -1,8 +1,6 @@
 /* word_list.c: a growing list of words. */
 #include "base/word_list.h"
 
-#include <stdarg.h>
-
 void word_list_add(struct word_list *words, const char *word)
 {
     ARENA_PUSH(words->arena, words->list, words->count, words->capacity) = word;

@@ -1,8 +1,6 @@
 /* word_list.h: a list of words, such as the options of another program, in an arena. */
 #pragma once
 
-#include <stddef.h>
-
 #include "base/arena.h"
 
 /* Start with {.arena = ...}. */

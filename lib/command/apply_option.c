@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "command/suggestions.h"
 
@@ -114,13 +113,6 @@ static bool take_words(struct options *options, struct word_list *list, const ch
     return true;
 }
 
-static bool take_joined(struct buffer *list, const char *value)
-{
-    buffer_string(list, value);
-    buffer_char(list, ',');
-    return true;
-}
-
 /* The highest level that was asked for counts. */
 static bool take_level(uint8_t *field, const struct option_row *row, const char *value)
 {
@@ -163,7 +155,9 @@ static bool take_value(struct options *options, const struct option_row *row, co
         apply_option_word(options, field, value);
         return true;
     case OPTION_JOINED:
-        return take_joined(field, value);
+        buffer_string(field, value);
+        buffer_char(field, ',');
+        return true;
     case OPTION_LIBRARIES:
         return take_list_pieces(options, NULL, value);
     case OPTION_IGNORED:

@@ -1,8 +1,6 @@
 /* apply_option.h: enters one option or operand of the command line into the request. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "command/option_table.h"
 #include "command/options.h"
 

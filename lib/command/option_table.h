@@ -6,10 +6,6 @@
  * and no code; only the few whose value is more than a field name a function. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "diag/diag.h"
 
 struct options;

@@ -2,14 +2,10 @@
 #include "command/options.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "cache/key.h"
 #include "command/apply_option.h"
 #include "command/option_table.h"
 #include "command/suggestions.h"
-#include "diag/diag.h"
-#include "pool/jobserver.h"
 
 /* How many errors are shown by default. */
 #define ERROR_LIMIT 20

@@ -3,8 +3,6 @@
  * process-wide state, looks them up one by one. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "assemble/single_chunk.h"
 #include "base/arena.h"
 #include "base/buffer.h"

@@ -2,11 +2,8 @@
 #include "command/reporting.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/context.h"
 #include "command/option_table.h"
-#include "diag/diag.h"
 #include "output/std_streams.h"
 
 /* A terminal that shows colours, unless the user wants none (no-color.org). */

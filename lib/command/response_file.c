@@ -4,8 +4,6 @@
 
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
-#include <sys/stat.h>
 
 #include "base/buffer.h"
 #include "base/context.h"

@@ -6,9 +6,6 @@
  * is an error, as in nvlink's -optf. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/arena.h"
 #include "input/watch.h"
 #include "os/file.h"

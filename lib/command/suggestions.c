@@ -2,11 +2,8 @@
 #include "command/suggestions.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "base/arena.h"
-#include "base/buffer.h"
-#include "base/context.h"
 #include "base/edit_distance.h"
 
 /* The most equally near names that are suggested. */

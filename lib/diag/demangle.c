@@ -9,7 +9,6 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
@@ -61,13 +60,6 @@ static void put_spaced(const char *text, struct buffer *out)
     }
 }
 
-/* A deleting destructor demangles like the plain one; only its encoding differs: D0Ev at the end,
- * as destructors have no parameters (except a virtual base's VTT). */
-static bool is_deleting(struct text mangled)
-{
-    return text_ends(mangled, TEXT("D0Ev"));
-}
-
 /* __nv_static_25__8eaaec0a_4_u_cu_8e450714__Z1fv: the number is the size of the module's name after
  * the next underscore; that name may contain mangled names itself. */
 struct text demangle_part(struct text name)
@@ -106,7 +98,9 @@ static void demangle_name(const struct work *work, struct text name, struct buff
     buffer_free(&plain);
     if (result && strlen(result) < LONGEST) {
         put_spaced(result, out);
-        if (is_deleting(part))
+        /* A deleting destructor demangles like the plain one; only its encoding differs: D0Ev at
+         * the end, as destructors have no parameters (except a virtual base's VTT). */
+        if (text_ends(part, TEXT("D0Ev")))
             buffer_string(out, " [deleting]");
     }
     free(result);

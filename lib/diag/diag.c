@@ -2,13 +2,10 @@
 #include "diag/diag.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag_parts.h"
 #include "diag/diag_record.h"
@@ -138,16 +135,6 @@ static bool is_beyond_limit(struct diag_state *state, enum diag_severity severit
                        : !diag_tally_admit(state, severity, 0, (struct text){0});
 }
 
-/* A failed link is never replayed: an error makes the record incomplete. */
-static void record_message(struct diag_state *state, enum diag_severity severity,
-                           const struct diag_place *place, struct text body)
-{
-    if (severity >= DIAG_ERROR)
-        state->record->is_incomplete = true;
-    else
-        diag_record_add(state->record, severity, place, body);
-}
-
 /* Prints or keeps a message that is neither suppressed nor beyond the limit. */
 static void show_or_keep(struct diag_state *state, enum diag_severity severity,
                          const struct diag_place *place, struct buffer *words)
@@ -164,8 +151,11 @@ static void show_or_keep(struct diag_state *state, enum diag_severity severity,
         found = diag_place_find(place);
         place = &found;
     }
-    if (state->record && !state->sink)
-        record_message(state, severity, place, body);
+    /* A failed link is never replayed: an error makes the record incomplete. */
+    if (state->record && !state->sink && severity >= DIAG_ERROR)
+        state->record->is_incomplete = true;
+    else if (state->record && !state->sink)
+        diag_record_add(state->record, severity, place, body);
     if (!state->sink && severity != DIAG_ERROR && !diag_tally_admit(state, severity, family, body))
         return;
     CONTEXT_DEFER(buffer_cleanup, &line);

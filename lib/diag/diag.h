@@ -11,10 +11,6 @@
  * print. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/text.h"

@@ -2,11 +2,6 @@
  * texts, each after its length; numbers are little-endian. */
 #include "diag/diag_record.h"
 
-#include <string.h>
-
-#include "base/context.h"
-#include "diag/diag.h"
-
 #define NO_PLACE UINT32_MAX
 
 static void put_text_record(struct buffer *bytes, struct text text)

@@ -4,8 +4,6 @@
  * another link shows them in its own format. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/buffer.h"
 #include "diag/diag.h"
 

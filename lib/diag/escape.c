@@ -1,8 +1,6 @@
 /* escape.c: escapes what a terminal might obey. */
 #include "diag/escape.h"
 
-#include <stdint.h>
-
 #define LONGEST_ESCAPE 4u /* bytes of "\x1b" */
 
 struct range {

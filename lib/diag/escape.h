@@ -7,9 +7,6 @@
  * byte `\x1b` and the like. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/buffer.h"
 #include "base/text.h"
 

@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 
 #include "base/clock.h"
@@ -187,22 +186,15 @@ struct reading {
     size_t row_capacity;
 };
 
-static uint32_t add_event_row(struct reading *reading, struct row row)
-{
-    struct events *events = reading->events;
-
-    ARENA_PUSH(reading->arena, reading->rows, events->row_count, reading->row_capacity) = row;
-    return (uint32_t)events->row_count - 1;
-}
-
 /* The first row of that kind and number that is free at `start`; it is taken until `end`. For
  * events outside of threads the number is ignored. */
 static uint32_t take_row(struct reading *reading, const char *kind, unsigned number, uint64_t start,
                          uint64_t end)
 {
+    size_t *count = &reading->events->row_count;
     unsigned same = 0;
 
-    for (uint32_t i = 0; i < reading->events->row_count; i++) {
+    for (uint32_t i = 0; i < *count; i++) {
         struct row *row = &reading->rows[i];
 
         if (row->kind != kind && !(row->kind && kind && strcmp(row->kind, kind) == 0))
@@ -215,9 +207,9 @@ static uint32_t take_row(struct reading *reading, const char *kind, unsigned num
         row->end = end;
         return i;
     }
-    return add_event_row(
-        reading,
-        (struct row){.kind = kind, .number = kind ? same + 1 : number, .copy = same, .end = end});
+    ARENA_PUSH(reading->arena, reading->rows, *count, reading->row_capacity) =
+        (struct row){.kind = kind, .number = kind ? same + 1 : number, .copy = same, .end = end};
+    return (uint32_t)*count - 1;
 }
 
 static void read_thread(struct reading *reading, const struct event_thread *thread)

@@ -10,10 +10,6 @@
  * Safety. The log may be read after all other threads that recorded have ended. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/text.h"
 

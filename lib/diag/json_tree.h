@@ -5,9 +5,6 @@
  * tree at once. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/text.h"

@@ -1,10 +1,6 @@
 /* log_line.c: the forms of a line, tried one after the other. */
 #include "diag/log_line.h"
 
-#include <string.h>
-
-#include "base/text.h"
-
 static const struct {
     struct text name;
     enum diag_severity severity;

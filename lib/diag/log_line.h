@@ -10,9 +10,6 @@
  *         ^ */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/text.h"
 #include "diag/diag.h"
 

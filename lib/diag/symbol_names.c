@@ -2,11 +2,8 @@
  * needs it. */
 #include "diag/symbol_names.h"
 
-#include <string.h>
-
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/text.h"
 #include "diag/demangle.h"
 #include "diag/diag.h"
 

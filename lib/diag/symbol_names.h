@@ -1,8 +1,6 @@
 /* symbol_names.h: names of symbols in messages, and names without the types of their parameters. */
 #pragma once
 
-#include <stddef.h>
-
 #include "base/arena.h"
 #include "base/text.h"
 

@@ -10,7 +10,6 @@
 #include <libelf.h>
 
 #include "base/context.h"
-#include "base/text.h"
 #include "diag/diag.h"
 #include "os/elf_library.h"
 

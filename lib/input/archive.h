@@ -7,8 +7,6 @@
  * working folder, and to fail elsewhere. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/text.h"
 
 struct inputs;

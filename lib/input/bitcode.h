@@ -4,8 +4,6 @@
  * blocks and records as in LLVMBitCodes.h). The rest is for libLLVM. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/arch.h"
 #include "base/text.h"
 

@@ -6,10 +6,6 @@
  * supported: the blocks that are read here do not use them. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/text.h"
 
 /* How many numbers of a record are kept; the rest is skipped. */

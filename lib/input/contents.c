@@ -84,11 +84,6 @@ static void describe_entry(struct buffer *line, const struct member *member)
         buffer_string(line, kind);
 }
 
-static bool is_same_code(const struct member *a, const struct member *b)
-{
-    return a->entry.kind == b->entry.kind && arch_equal(a->entry.arch, b->entry.arch);
-}
-
 /* Notes what members [begin, end) hold, each kind and architecture once. */
 static void note_contents(const struct members *members, size_t begin, size_t end, const char *name)
 {
@@ -101,7 +96,8 @@ static void note_contents(const struct members *members, size_t begin, size_t en
         const struct member *member = &members->list[i];
         size_t known = 0;
 
-        while (known < count && !is_same_code(shown[known], member))
+        while (known < count && (shown[known]->entry.kind != member->entry.kind ||
+                                 !arch_equal(shown[known]->entry.arch, member->entry.arch)))
             known++;
         if (known < count || !select_is_known_kind(member))
             continue;

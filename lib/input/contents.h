@@ -1,8 +1,6 @@
 /* contents.h: the architectures of the inputs: finding the target, and reporting missing code. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "input/member.h"
 
 /* Sets members->arch to the one architecture for which every fatbin and raw file with code has

@@ -213,13 +213,6 @@ static bool read_entry_strings(const struct entry_view *view, struct fatbin_entr
     return true;
 }
 
-/* Reads the fields that only have a meaning for known kinds and versions. */
-static bool read_details(const struct entry_view *view, struct fatbin_entry *entry)
-{
-    return read_entry_arch(view, entry) && read_sizes(view, entry) &&
-           read_entry_strings(view, entry);
-}
-
 static bool find_parts(struct fatbin *fatbin, const struct entry_view *view,
                        struct fatbin_entry *entry)
 {
@@ -369,7 +362,8 @@ enum fatbin_result fatbin_next(struct fatbin *fatbin, struct fatbin_entry *entry
         return find_parts(fatbin, &view, entry) && read_part(fatbin, entry) ? FATBIN_ENTRY
                                                                             : FATBIN_DAMAGED;
     if (is_known_kind(entry->kind) && entry->version == ENTRY_VERSION) {
-        if (!read_details(&view, entry))
+        if (!read_entry_arch(&view, entry) || !read_sizes(&view, entry) ||
+            !read_entry_strings(&view, entry))
             return FATBIN_DAMAGED;
     } else {
         /* Only kind, version and extent can be trusted; an SM number in range helps messages. */

@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
@@ -422,28 +421,21 @@ bool inputs_open(struct inputs *inputs, const struct input_operand *operands, si
     return ok;
 }
 
-/* The whole pages of a file's mapping. */
-static struct bytes pages_of(const struct input_file *file)
-{
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-    return (struct bytes){file->mapping->start, (file->mapping->size + page - 1) & -page};
-}
-
 /* Linux puts each mapping right below the one before, so that many small files are one range, which
  * is unmapped in one call: each call costs a TLB shootdown in the other threads. */
 static void unmap_all(struct inputs *inputs)
 {
+    size_t page = (size_t)sysconf(_SC_PAGESIZE);
     struct bytes range = {0};
 
     for (size_t i = 0; i < inputs->count; i++) {
-        struct input_file *file = &inputs->files[i];
+        struct mapping *mapping = inputs->files[i].mapping;
         struct bytes pages;
 
-        if (!file->mapping)
+        if (!mapping)
             continue;
-        cleanup_remove_mapping(file->mapping);
-        pages = pages_of(file);
+        cleanup_remove_mapping(mapping);
+        pages = (struct bytes){mapping->start, (mapping->size + page - 1) & -page};
         if (pages.data + pages.size == range.data) {
             range = (struct bytes){pages.data, pages.size + range.size};
             continue;

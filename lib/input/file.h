@@ -6,10 +6,6 @@
  * process may have. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/text.h"
 #include "input/watch.h"

@@ -11,8 +11,6 @@
  * host's table of the kernels. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/text.h"
 
 /* Called for each such section's contents, a view of the object. Returns false to stop. */

@@ -168,11 +168,6 @@ static bool inflate_entry_part(const struct fatbin_entry *entry, const char *nam
                       name, entry->part_size, entry->part_offset);
 }
 
-static bool inflate_whole(const struct fatbin_entry *entry, const char *name, uint8_t *target)
-{
-    return (entry->flags & FATBIN_LZ4 ? inflate_lz4 : inflate_zstd)(entry, name, target);
-}
-
 bool inflate_entry(const struct fatbin_entry *entry, const char *name, struct inflation *inflation,
                    struct arena *arena, struct bytes *code)
 {
@@ -190,7 +185,9 @@ bool inflate_entry(const struct fatbin_entry *entry, const char *name, struct in
     if (!check_inflated_size(entry, name) || !take_bytes_of(inflation, entry, name))
         return false;
     target = arena_alloc(arena, size, 1);
-    if (!(is_part ? inflate_entry_part : inflate_whole)(entry, name, target))
+    if (!(is_part                     ? inflate_entry_part
+          : entry->flags & FATBIN_LZ4 ? inflate_lz4
+                                      : inflate_zstd)(entry, name, target))
         return false;
     *code = (struct bytes){target, size};
     return true;

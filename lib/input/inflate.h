@@ -1,8 +1,6 @@
 /* inflate.h: decompressing fatbin payloads, with limits against hostile ones. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/arena.h"
 #include "base/text.h"
 #include "input/fatbin.h"

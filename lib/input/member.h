@@ -7,10 +7,6 @@
  * here either. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/arch.h"
 #include "base/arena.h"
 #include "base/text.h"

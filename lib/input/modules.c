@@ -5,12 +5,10 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/context.h"
 #include "base/memory.h"
-#include "base/table.h"
 #include "diag/diag.h"
 #include "input/archive.h"
 #include "input/hostobj.h"
@@ -60,12 +58,10 @@ static void add_id(struct modules *modules, struct text id)
 
 static void add_id_string(struct modules *modules, struct text string)
 {
-    bool is_registered = text_starts(string, DEFINED);
     struct text id = string;
+    bool is_registered = text_skip(&id, DEFINED);
 
-    if (is_registered)
-        id = (struct text){string.data + DEFINED.size, string.size - DEFINED.size};
-    else if (!modules->has_code)
+    if (!is_registered && !modules->has_code)
         return;
     if (!is_identifier(id)) {
         diag_error("Damaged section '%s' of '%s': '%.*s' is no module id (a C identifier)", SECTION,

@@ -12,8 +12,6 @@
  * are left out. All measured on nvlink. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/buffer.h"
 #include "base/table.h"
 #include "input/file.h"

@@ -11,9 +11,6 @@
  * Not supported: compressed ones. */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "base/text.h"
 
 #define OFFLOAD_SECTION ".llvm.offloading"

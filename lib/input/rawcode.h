@@ -2,8 +2,6 @@
  * texts, and whether a cubin is linked already. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/arch.h"
 #include "base/text.h"
 

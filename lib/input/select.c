@@ -10,11 +10,8 @@
  * Which code runs on which target is in facts/runs_on.def. */
 #include "input/select.h"
 
-#include <string.h>
-
 #include "diag/diag.h"
 #include "facts/runs_on.h"
-#include "input/inflate.h"
 #include "input/rawcode.h"
 
 #define SUPPORTED_VERSION 0x0101

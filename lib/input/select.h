@@ -1,9 +1,6 @@
 /* select.h: which of the entries of a fatbin, all of the same code, is linked for the target. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "input/member.h"
 
 /* The end of the group that begins at member `begin`: the members of a group are adjacent. */

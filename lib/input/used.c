@@ -4,8 +4,6 @@
  * not grow with names times patterns; the parts of -kernels-used likewise. */
 #include "input/used.h"
 
-#include <string.h>
-
 #include "base/search.h"
 #include "input/archive.h"
 #include "input/hostobj.h"
@@ -87,16 +85,12 @@ static void add_object_names(struct collector *collector, struct bytes data)
     collector->all_have &= collector->has_lists;
 }
 
-static bool is_device_code(enum file_kind kind)
-{
-    return file_code_kind(kind) != 0 || kind == FILE_FATBIN || kind == FILE_OFFLOAD;
-}
-
 static void add_contents(struct collector *collector, enum file_kind kind, struct bytes data)
 {
     if (kind == FILE_HOST_OBJECT)
         add_object_names(collector, data);
-    collector->has_other_code |= is_device_code(kind);
+    collector->has_other_code |=
+        file_code_kind(kind) != 0 || kind == FILE_FATBIN || kind == FILE_OFFLOAD;
 }
 
 static bool add_used_member(void *argument, struct text name, struct bytes data)
@@ -115,12 +109,7 @@ static void add_file_names(struct collector *collector, const struct input_file 
         add_contents(collector, file->kind, file->data);
 }
 
-static int by_size(const void *left, const void *right)
-{
-    size_t a = *(const size_t *)left, b = *(const size_t *)right;
-
-    return COMPARE(a, b);
-}
+COMPARISON(by_size, size_t, COMPARE(*a, *b));
 
 /* Lists the lengths of the patterns' beginnings, or of the parts, each once. */
 static void list_lengths(struct used_set *set, struct arena *arena)
@@ -204,18 +193,16 @@ static bool matches_rest(struct text rest, struct text name)
         found = piece.size ? memmem(name.data, name.size, piece.data, piece.size) : name.data;
         if (!found)
             return false;
-        name.size -= (size_t)(found - name.data) + piece.size;
-        name.data = found + piece.size;
-        rest = (struct text){rest.data + piece.size + 1, rest.size - piece.size - 1};
+        name = text_drop(name, (size_t)(found - name.data) + piece.size);
+        rest = text_drop(rest, piece.size + 1);
     }
 }
 
 static bool matches_pattern(struct text pattern, size_t start, struct text name)
 {
-    if (start == pattern.size)
-        return name.size == start;
-    return matches_rest((struct text){pattern.data + start + 1, pattern.size - start - 1},
-                        (struct text){name.data + start, name.size - start});
+    return start == pattern.size
+               ? name.size == start
+               : matches_rest(text_drop(pattern, start + 1), text_drop(name, start));
 }
 
 static bool is_listed_name(const struct used_set *set, struct text name)

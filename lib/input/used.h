@@ -12,8 +12,6 @@
  * none under LTO. -Xptxas -e then selects among the kernels that stay. */
 #pragma once
 
-#include <stdbool.h>
-
 #include "base/arena.h"
 #include "base/table.h"
 #include "input/file.h"

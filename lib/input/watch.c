@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 #define XXH_STATIC_LINKING_ONLY /* for the size of the state */
 #include <xxhash.h>

@@ -6,9 +6,6 @@
  * while no other thread checks them; any thread may check. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/arena.h"
 #include "base/text.h"
 #include "os/file.h"

@@ -5,10 +5,6 @@
  * literals. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "base/table.h"
 #include "diag/events.h"

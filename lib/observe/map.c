@@ -16,11 +16,6 @@
 #include "diag/escape.h"
 #include "observe/facts.h"
 
-static const char *member_name(const struct observation *observation, uint32_t member)
-{
-    return member == FACT_NONE ? "(minilink)" : observation->members[member].name;
-}
-
 static void put_map_members(const struct observation *observation, struct buffer *out)
 {
     buffer_string(out, "\nMembers\n\n       bytes  as        target    member\n");
@@ -44,14 +39,6 @@ static void map_place(struct buffer *out, uint64_t offset, uint64_t size)
     buffer_printf(out, "%12" PRIx64 "%12" PRIx64, offset, size);
 }
 
-static void put_map_symbol(const struct fact_name *name, uint64_t base, struct buffer *out)
-{
-    map_place(out, base + name->value, name->size);
-    buffer_printf(out, "%22s", "");
-    escape_text(name->name, out);
-    buffer_char(out, '\n');
-}
-
 /* Prints the symbols in a section from number *at on that lie below `end`. */
 static void print_section_symbols(const struct observation *observation, uint32_t section,
                                   uint64_t end, size_t *at, struct buffer *out)
@@ -63,7 +50,10 @@ static void print_section_symbols(const struct observation *observation, uint32_
 
         if (name->section != section || (name->value >= end && end < in->size))
             return;
-        put_map_symbol(name, in->has_no_bytes ? 0 : in->offset, out);
+        map_place(out, (in->has_no_bytes ? 0 : in->offset) + name->value, name->size);
+        buffer_printf(out, "%22s", "");
+        escape_text(name->name, out);
+        buffer_char(out, '\n');
     }
 }
 
@@ -84,7 +74,9 @@ static void map_section(const struct observation *observation, uint32_t number, 
         print_section_symbols(observation, number, from->offset, name, out);
         map_place(out, base + from->offset, from->size);
         buffer_printf(out, "%15s", "");
-        escape_text(text_of(member_name(observation, from->member)), out);
+        escape_text(text_of(from->member == FACT_NONE ? "(minilink)"
+                                                      : observation->members[from->member].name),
+                    out);
         buffer_string(out, ":(");
         escape_text(from->name, out);
         buffer_string(out, ")\n");

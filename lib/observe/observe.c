@@ -2,12 +2,10 @@
 #include "observe/observe.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/context.h"
 #include "base/memory.h"
 #include "diag/escape.h"
 #include "observe/facts.h"
@@ -20,12 +18,6 @@
 static bool wants_events(const struct observe_request *request)
 {
     return request->times || request->trace || request->report_page || request->report_data;
-}
-
-static bool is_observation_wanted(const struct observe_request *request)
-{
-    return wants_events(request) || request->map || request->stats || request->trace_inputs ||
-           request->print_drops || cross_reference_is_wanted(request);
 }
 
 bool observe_wants_places(const struct observation *observation)
@@ -41,7 +33,8 @@ struct observation *observe_open(const struct observe_request *request,
 {
     struct observation *observation;
 
-    if (!is_observation_wanted(request))
+    if (!wants_events(request) && !request->map && !request->stats && !request->trace_inputs &&
+        !request->print_drops && !cross_reference_is_wanted(request))
         return NULL;
     observation = memory_zalloc(1, sizeof *observation);
     observation->request = *request;
@@ -396,14 +389,6 @@ struct text facts_name(const struct observation *observation, struct text name)
     return found == TABLE_NONE ? name : observation->symbols[found].own_name;
 }
 
-static struct fact_symbol *symbol_of_event(struct observation *observation,
-                                           const struct event *event)
-{
-    uint32_t found = table_find(&observation->symbol_names, event->name);
-
-    return found == TABLE_NONE ? NULL : &observation->symbols[found];
-}
-
 const struct events *facts_events(struct observation *observation)
 {
     struct events *events = &observation->events;
@@ -414,11 +399,12 @@ const struct events *facts_events(struct observation *observation)
     observation->is_read = true;
     for (size_t i = 0; i < events->count; i++) {
         const struct event *event = &events->list[i].event;
-        struct fact_symbol *symbol =
-            strcmp(event->kind, EVENT_FUNCTION) == 0 ? symbol_of_event(observation, event) : NULL;
+        uint32_t symbol = strcmp(event->kind, EVENT_FUNCTION) == 0
+                              ? table_find(&observation->symbol_names, event->name)
+                              : TABLE_NONE;
 
-        if (symbol)
-            symbol->nanoseconds += event->cpu;
+        if (symbol != TABLE_NONE)
+            observation->symbols[symbol].nanoseconds += event->cpu;
     }
     return events;
 }

@@ -5,10 +5,6 @@
  * requested, the observation is NULL, and every function that takes one returns at once. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "assemble/assemble.h"
 #include "input/file.h"
 #include "input/member.h"

@@ -140,12 +140,6 @@ static uint32_t *functions_of_symbols(struct observation *observation)
     return functions;
 }
 
-static void push_options(struct json_t *list, const char *const *options)
-{
-    for (; *options; options++)
-        json_tree_push_text(list, text_of(*options));
-}
-
 static void report_chunks(struct observation *observation, struct json_t *root)
 {
     struct json_t *list = json_tree_add_array(root, "chunks");
@@ -166,8 +160,12 @@ static void report_chunks(struct observation *observation, struct json_t *root)
             json_tree_set_milliseconds(chunk, "estimate", fact->estimate);
             json_tree_set_milliseconds(chunk, "ms", fact->nanoseconds);
         }
-        if (fact->options && *fact->options)
-            push_options(json_tree_add_array(chunk, "options"), fact->options);
+        if (fact->options && *fact->options) {
+            struct json_t *options = json_tree_add_array(chunk, "options");
+
+            for (const char *const *option = fact->options; *option; option++)
+                json_tree_push_text(options, text_of(*option));
+        }
         kernels = json_tree_add_array(chunk, "kernels");
         for (uint32_t k = fact->first_kernel; k != FACT_NONE;
              k = observation->symbols[k].next_kernel)

@@ -129,14 +129,10 @@ static size_t list_events(struct arena *arena, const struct events *events, cons
     return count;
 }
 
-/* Compares by the number in names that are otherwise the same. */
-static int by_name(const void *left, const void *right)
-{
-    const struct text a = (*(const struct logged_event *const *)left)->event.name;
-    const struct text b = (*(const struct logged_event *const *)right)->event.name;
-
-    return COMPARE(a.size, b.size) ?: text_compare(a, b);
-}
+/* By the number in names that are otherwise the same. */
+COMPARISON(by_name, struct logged_event *const,
+           COMPARE((*a)->event.name.size, (*b)->event.name.size)
+               ?: text_compare((*a)->event.name, (*b)->event.name));
 
 static void put_part_rows(struct row *row, struct arena *arena, const struct events *events)
 {
@@ -168,13 +164,7 @@ static void put_chunk_row(struct row *row, size_t index)
     end_row(row, name, chunk->nanoseconds);
 }
 
-static int by_row(const void *left, const void *right)
-{
-    const struct logged_event *a = *(const struct logged_event *const *)left;
-    const struct logged_event *b = *(const struct logged_event *const *)right;
-
-    return COMPARE(a->row, b->row) ?: COMPARE(a, b);
-}
+COMPARISON(by_row, struct logged_event *const, COMPARE((*a)->row, (*b)->row) ?: COMPARE(*a, *b));
 
 /* Adds a row per worker: the time that it was busy, and its chunks. */
 static void put_worker_rows(struct row *row, struct arena *arena, const struct events *events)
@@ -201,13 +191,8 @@ static void put_worker_rows(struct row *row, struct arena *arena, const struct e
     }
 }
 
-static int by_chunk(const void *left, const void *right)
-{
-    const struct logged_event *a = *(const struct logged_event *const *)left;
-    const struct logged_event *b = *(const struct logged_event *const *)right;
-
-    return COMPARE(a->event.chunk, b->event.chunk) ?: COMPARE(a, b);
-}
+COMPARISON(by_chunk, struct logged_event *const,
+           COMPARE((*a)->event.chunk, (*b)->event.chunk) ?: COMPARE(*a, *b));
 
 /* Rows are sorted by chunk, then by start, which is the order of the text if one thread does it. */
 static void put_function_rows(struct row *row, struct arena *arena, const struct events *events)
