@@ -55,7 +55,7 @@ SCRIPTS = minilink-dist-parallel minilink-dist-slurm
 VERSION := $(shell sed -n 's/^.define MINILINK_VERSION "\(.*\)"/\1/p' lib/link/link.h)
 MAN_SECTIONS = 1 3 5 7
 LIB_SOURCES = $(sort $(wildcard lib/*/*.c))
-LIB_OBJECTS = $(LIB_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/page.o $(BUILD)/preload.o $(THREAD_LOG)
+LIB_OBJECTS = $(LIB_SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/texts.o $(BUILD)/preload.o $(THREAD_LOG)
 NVJITLINK = $(BUILD)/nvjitlink/libnvJitLink.so
 NVJITLINK_SOURCES = $(sort $(wildcard lib/library/nvjitlink/*.c))
 NVJITLINK_12_MINORS = 0 1 2 3 4 5 6 7 8 9
@@ -117,12 +117,12 @@ $(SCRIPTS:%=$(BUILD)/%) $(BUILD)/minilink-shim: $(BUILD)/%: cmd/% lib/link/link.
 	$(Q)sed "s/@VERSION@/$(VERSION)/" $< > $@
 	$(Q)chmod 755 $@
 
-# The page of --report becomes strings of the program.
-PAGE = lib/observe/page/report
-$(BUILD)/page.c: $(PAGE).html $(PAGE).css $(PAGE).js Makefile
+# The page of --report, and the shells' scripts, become strings of the library.
+TEXTS = $(addprefix lib/observe/page/page.,html css js) $(addprefix lib/command/completions/completions.,bash zsh fish)
+$(BUILD)/texts.c: $(TEXTS) Makefile
 	$(Q)mkdir -p $(@D)
-	$(Q){ echo '#include "observe/page.h"'; for part in html css js; do echo "const char page_$$part[] ="; \
-	    sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $(PAGE).$$part; echo ';'; done; } > $@
+	$(Q){ echo '#include "observe/page.h"'; echo '#include "command/completions.h"'; for text in $(TEXTS); do \
+	    echo "const char $$(basename $$text | tr . _)[] ="; sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $$text; echo ';'; done; } > $@
 
 $(BUILD)/libminilink.a: $(LIB_OBJECTS)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
@@ -147,7 +147,7 @@ $(BUILD)/preload.c: $(BUILD)/preload.so
 	    od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g'; echo '};'; \
 	    echo 'const size_t fork_server_image_size = sizeof fork_server_image;'; } > $@
 
-$(BUILD)/page.o $(BUILD)/preload.o: %.o: %.c
+$(BUILD)/texts.o $(BUILD)/preload.o: %.o: %.c
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<
 
 # For others to link with: only the names of minilink.h are to be seen, and none of them is the program's to replace.

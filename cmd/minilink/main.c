@@ -5,6 +5,7 @@
 
 #include "base/context.h"
 #include "cache/temporary.h"
+#include "command/completions.h"
 #include "command/reporting.h"
 #include "diag/diag.h"
 #include "facts/targets.h"

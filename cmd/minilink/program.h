@@ -28,10 +28,6 @@ bool nvptx_ld_tells(int argc, char *const *argv);
 /* Writes the help, made from the option table, to `out`. */
 void help_write(FILE *out);
 
-/* Writes the script that completes the words of a minilink command line in `shell`, to be sourced
- * by bash, or put on the path of functions or completions of zsh or fish, respectively. */
-void completions_write(FILE *out, enum shell shell);
-
 /* Writes the script to the file, or for NULL to standard output. False, reported, when it cannot be
  * written, or the host has no ld that prints its script. */
 bool host_script_write(enum host_script kind, const char *path);

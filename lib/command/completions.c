@@ -3,7 +3,7 @@
  *
  * Each shell's grammar is that of its manual: bash(1), "Programmable Completion"; zshcompsys(1),
  * "_arguments"; fish's complete(1). */
-#include "program.h"
+#include "command/completions.h"
 
 #include <string.h>
 
@@ -97,25 +97,23 @@ static void bash_arguments(FILE *out, const struct option_row *row)
     fputs(" ;;\n", out);
 }
 
+/* Prints the text up to the marker; returns what is behind that. */
+static const char *print_until(FILE *out, const char *text, const char *marker)
+{
+    const char *found = strstr(text, marker);
+
+    fwrite(text, 1, (size_t)(found - text), out);
+    return found + strlen(marker);
+}
+
 static void write_bash(FILE *out)
 {
-    fputs("# Completes minilink's command lines in bash; made by minilink --completions=bash.\n"
-          "_minilink()\n{\n"
-          "    local word=$2 option=$3 kind=input words= joined=\n"
-          "    # Bash takes = for a word of its own.\n"
-          "    if [[ ${COMP_WORDS[COMP_CWORD]} == = ]]; then word= joined=1\n"
-          "    elif [[ $3 == = ]]; then option=${COMP_WORDS[COMP_CWORD - 2]} joined=1; fi\n"
-          "    COMPREPLY=()\n"
-          "    [[ $option == -* ]] && option=${option#-} || option=\n"
-          "    case ${option#-} in\n",
-          out);
+    const char *rest = print_until(out, completions_bash, "@KINDS@\n");
+
     for (size_t i = 0; i < option_table_size; i++)
         if (option_table[i].help)
             bash_arguments(out, &option_table[i]);
-    fputs("    esac\n"
-          "    if [[ $kind == input && $word == -* ]]; then\n"
-          "        kind=words words='",
-          out);
+    rest = print_until(out, rest, "@OPTIONS@");
     for (size_t i = 0; i < option_table_size; i++) {
         const struct option_row *row = &option_table[i];
 
@@ -123,33 +121,7 @@ static void write_bash(FILE *out)
             fprintf(out, "%s%s%s%s", i ? " " : "", option_dashes(row->group), row->name,
                     row->argument && !is_optional(row) ? "=" : "");
     }
-    fputs("'\n    fi\n"
-          "    [[ $kind == input && $word == @* ]] && kind=response\n"
-          "    case $kind in\n"
-          "    response) mapfile -t COMPREPLY < <(compgen -P @ -f -- \"${word#@}\") ;;\n"
-          "    words) mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$word\") ;;\n"
-          "    folder) mapfile -t COMPREPLY < <(compgen -d -- \"$word\") ;;\n"
-          "    file | input) mapfile -t COMPREPLY < <(compgen -f -- \"$word\") ;;\n"
-          "    esac\n"
-          "    [[ $kind == words ]] || compopt -o filenames 2> /dev/null\n"
-          "    [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == *[=:] ]] && compopt -o nospace 2> "
-          "/dev/null\n"
-          "    return 0\n"
-          "}\n"
-          "complete -F _minilink minilink\n"
-          "# The other programs' options are those of their help.\n"
-          "_minilink_help()\n{\n"
-          "    if [[ $2 == -* ]]; then\n"
-          "        mapfile -t COMPREPLY < <(compgen -W \"$(\"$1\" --help | grep -oE '^ "
-          "*(-[a-zA-Z], )?--[a-z0-9-]+'"
-          " | grep -oE -e '--.*')\" -- \"$2\")\n"
-          "    else\n"
-          "        mapfile -t COMPREPLY < <(compgen -f -- \"$2\")\n"
-          "        compopt -o filenames 2> /dev/null\n"
-          "    fi\n"
-          "}\n"
-          "complete -F _minilink_help minidump minifat minilink-shim\n",
-          out);
+    fputs(rest, out);
 }
 
 /* '-name=[help]:argument:what' */
@@ -185,15 +157,8 @@ static void zsh_option(FILE *out, const struct option_row *row, const char *dash
 
 static void write_zsh(FILE *out)
 {
-    fputs("#compdef minilink minidump minifat minilink-shim\n"
-          "# Completes minilink's command lines in zsh; made by minilink --completions=zsh.\n"
-          "# The other programs' options are those of their help.\n"
-          "if [[ ${service:-minilink} != minilink ]]; then\n"
-          "    _gnu_generic\n"
-          "    return\n"
-          "fi\n"
-          "_arguments \\\n",
-          out);
+    const char *rest = print_until(out, completions_zsh, "@OPTIONS@\n");
+
     for (size_t i = 0; i < option_table_size; i++) {
         const struct option_row *row = &option_table[i];
 
@@ -203,7 +168,7 @@ static void write_zsh(FILE *out)
         if (row->short_name)
             zsh_option(out, row, "-", row->short_name);
     }
-    fputs("    '*:input:{ compset -P @; _files }'\n", out);
+    fputs(rest, out);
 }
 
 /* In fish, -s is a letter, -o a name after one dash, and -l one after two. */
@@ -231,20 +196,12 @@ static void fish_option(FILE *out, const struct option_row *row)
 
 static void write_fish(FILE *out)
 {
-    fputs("# Completes minilink's command lines in fish; made by minilink --completions=fish.\n",
-          out);
+    const char *rest = print_until(out, completions_fish, "@OPTIONS@\n");
+
     for (size_t i = 0; i < option_table_size; i++)
         if (option_table[i].help)
             fish_option(out, &option_table[i]);
-    fputs(
-        "complete -c minilink -n 'string match -q \"@*\" -- (commandline -ct)' -x"
-        " -a '@(__fish_complete_path (string sub -s 2 -- (commandline -ct)))'\n"
-        "# The other programs' options are those of their help.\n"
-        "for program in minidump minifat minilink-shim\n"
-        "    complete -c $program -a \"($program --help | string match -rg"
-        " '^ *(?:-[a-zA-Z], )?(--[a-z0-9-]+)')\" -n 'string match -q -- \"-*\" (commandline -ct)'\n"
-        "end\n",
-        out);
+    fputs(rest, out);
 }
 
 void completions_write(FILE *out, enum shell shell)
