@@ -56,36 +56,18 @@ static bool take_section(void *argument, const char *section, struct bytes data)
     return true;
 }
 
-static bool collect_object(struct collection *all, struct bytes data)
+/* The file at hand, or a member of it. */
+static bool collect_modules(void *argument, struct text member, struct bytes data)
 {
     static const char *const sections[] = {SYMBOLS, ".strtab"};
-
-    all->symbols = (struct bytes){0};
-    return hostobj_walk_names(all->object, data, sections, 2, take_section, all);
-}
-
-static bool collect_modules_of(void *argument, struct text name, struct bytes data)
-{
     struct collection *all = argument;
+    enum file_kind kind = file_classify(data);
 
-    all->object = arena_printf(&all->arena, "%s(%.*s)", all->file, TEXT_ARG(name));
-    return file_classify(data) != FILE_HOST_OBJECT || collect_object(all, data);
-}
-
-static bool collect_modules(struct collection *all, const struct inputs *inputs)
-{
-    bool ok = true;
-
-    for (size_t i = 0; i < inputs->count; i++) {
-        const struct input_file *file = &inputs->files[i];
-
-        all->file = all->object = file->path;
-        if (file->kind == FILE_ARCHIVE)
-            ok &= archive_walk(file->path, file->data, collect_modules_of, all);
-        else if (file->kind == FILE_HOST_OBJECT || file->kind == FILE_SHARED_OBJECT)
-            ok &= collect_object(all, file->data);
-    }
-    return ok;
+    all->object = member.data ? arena_printf(&all->arena, "%s(%.*s)", all->file, TEXT_ARG(member))
+                              : all->file;
+    all->symbols = (struct bytes){0};
+    return (kind != FILE_HOST_OBJECT && (member.data || kind != FILE_SHARED_OBJECT)) ||
+           hostobj_walk_names(all->object, data, sections, 2, take_section, all);
 }
 
 static void print_collection(const struct dump *dump, const struct collection *all,
@@ -114,11 +96,14 @@ bool dump_modules(const struct dump *dump, const struct inputs *inputs)
 {
     struct collection all = {0};
     struct table registered = {0};
-    bool ok;
+    bool ok = true;
 
     CONTEXT_DEFER(arena_cleanup, &all.arena);
     CONTEXT_DEFER(table_cleanup, &registered);
-    ok = collect_modules(&all, inputs);
+    for (size_t i = 0; i < inputs->count; i++) {
+        all.file = inputs->files[i].path;
+        ok &= archive_walk_file(&inputs->files[i], collect_modules, &all);
+    }
     print_collection(dump, &all, &registered);
     return ok;
 }

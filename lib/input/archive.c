@@ -194,6 +194,12 @@ bool archive_walk(const char *name, struct bytes data, archive_visit *visit, voi
     return open_archive(&walk) && visit_members(&walk);
 }
 
+bool archive_walk_file(const struct input_file *file, archive_visit *visit, void *argument)
+{
+    return file->kind == FILE_ARCHIVE ? archive_walk(file->path, file->data, visit, argument)
+                                      : visit(argument, (struct text){0}, file->data);
+}
+
 /* The largest size that a header's ten digits can hold. */
 #define LARGEST_MEMBER 9999999999
 

@@ -21,6 +21,9 @@ typedef bool archive_visit(void *argument, struct text name, struct bytes data);
  * error. */
 bool archive_walk(const char *name, struct bytes data, archive_visit *visit, void *argument);
 
+/* The same for a file, which is visited itself, without a name, when it is no archive. */
+bool archive_walk_file(const struct input_file *file, archive_visit *visit, void *argument);
+
 /* True when `data` begins as a thin archive. */
 bool thin_is(struct bytes data);
 

@@ -111,18 +111,6 @@ static void note_contents(const struct members *members, size_t begin, size_t en
     diag_note("'%s' has %.*s", name, TEXT_ARG(buffer_view(&line)));
 }
 
-/* The end of the run of members that share the string `name` (one pointer per file or object). */
-static size_t end_of_symbols(const struct members *members, size_t begin, bool by_file)
-{
-    const struct member *list = members->list;
-    size_t end = begin;
-
-    while (end < members->count && (by_file ? list[end].file == list[begin].file
-                                            : list[end].object_name == list[begin].object_name))
-        end++;
-    return end;
-}
-
 /* Lists the cells that `needed` groups or more have. Returns how many; the last one is in *arch. */
 static unsigned list_choice(const struct tally *tally, uint32_t needed, struct buffer *line,
                             struct arch *arch)
@@ -148,7 +136,7 @@ static void ask_for_target(const struct members *members, const char *choice)
 
     diag_error("-arch is needed: the inputs have code for %s", choice);
     for (size_t at = 0, end; at < members->count; at = end) {
-        end = end_of_symbols(members, at, true);
+        end = select_file_end(members, at);
         if (shown++ < SHOWN_FILES)
             note_contents(members, at, end, members->list[at].file);
     }
@@ -268,7 +256,9 @@ static void report_file(const struct members *members, size_t begin, size_t end,
     if (first->is_system ||
         (outcome.has_taken && (first->object_name != first->file || !outcome.has_missing))) {
         for (size_t at = begin, next; at < end; at = next) {
-            next = end_of_symbols(members, at, false);
+            for (next = at;
+                 next < end && members->list[next].object_name == members->list[at].object_name;)
+                next++;
             report_object(members, at, next);
         }
         return;
@@ -282,7 +272,7 @@ static void report_file(const struct members *members, size_t begin, size_t end,
 void contents_report_missing(const struct members *members, bool suppress_arch_warning)
 {
     for (size_t at = 0, end; at < members->count; at = end) {
-        end = end_of_symbols(members, at, true);
+        end = select_file_end(members, at);
         report_file(members, at, end, suppress_arch_warning);
     }
 }

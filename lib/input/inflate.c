@@ -142,11 +142,6 @@ static size_t lz4_range(const struct fatbin_entry *entry, size_t at, uint8_t *ta
     uint8_t *before = NULL;
     int whole = (int)(at + size), written;
 
-    if (at == 0) {
-        written = LZ4_decompress_safe_partial(payload, (char *)target, (int)entry->payload.size,
-                                              whole, whole);
-        return written < 0 ? 0 : (size_t)written;
-    }
     CONTEXT_DEFER(memory_cleanup, &before);
     before = memory_alloc(at + size, 1);
     written = LZ4_decompress_safe_partial(payload, (char *)before, (int)entry->payload.size, whole,

@@ -102,16 +102,6 @@ static void add_object_modules(struct modules *modules, struct bytes data)
         modules->ok = false;
 }
 
-static bool add_module_member(void *argument, struct text name, struct bytes data)
-{
-    struct modules *modules = argument;
-
-    modules->object = arena_printf(&modules->arena, "%s(%.*s)", modules->file, TEXT_ARG(name));
-    if (file_classify(data) == FILE_HOST_OBJECT)
-        add_object_modules(modules, data);
-    return true;
-}
-
 /* A raw file of device code has no id of its own: measured, its absolute path is taken, with '_'
  * for characters that an identifier cannot have. nvcc -dlink -r names its output in the same way.
  */
@@ -131,30 +121,30 @@ static void add_path(struct modules *modules, const char *path)
     add_id(modules, text_of(id));
 }
 
-static void add_file_modules(struct modules *modules, const struct input_file *file)
+/* Measured: a raw file under another name is not listed. */
+static bool has_device_suffix(const char *path)
 {
-    modules->file = modules->object = file->path;
-    switch (file->kind) {
-    case FILE_HOST_OBJECT:
-        add_object_modules(modules, file->data);
-        break;
-    case FILE_ARCHIVE:
-        if (!archive_walk(file->path, file->data, add_module_member, modules))
-            modules->ok = false;
-        break;
-    case FILE_CUBIN:
-    case FILE_FATBIN:
-    case FILE_PTX:
-        if (modules->compiled && table_find(modules->compiled, text_of(file->path)) != TABLE_NONE)
-            break;
-        /* Measured: under another name, the same file is not listed. */
-        if (string_has_suffix(file->path, ".cubin") || string_has_suffix(file->path, ".fatbin") ||
-            string_has_suffix(file->path, ".ptx"))
-            add_path(modules, file->path);
-        break;
-    default:
-        break;
-    }
+    return string_has_suffix(path, ".cubin") || string_has_suffix(path, ".fatbin") ||
+           string_has_suffix(path, ".ptx");
+}
+
+/* The file at hand, or a member of it. */
+static bool add_file_modules(void *argument, struct text member, struct bytes data)
+{
+    struct modules *modules = argument;
+    enum file_kind kind = file_classify(data);
+
+    modules->object =
+        member.data ? arena_printf(&modules->arena, "%s(%.*s)", modules->file, TEXT_ARG(member))
+                    : modules->file;
+    if (kind == FILE_HOST_OBJECT)
+        add_object_modules(modules, data);
+    else if (!member.data && (kind == FILE_CUBIN || kind == FILE_FATBIN || kind == FILE_PTX) &&
+             has_device_suffix(modules->file) &&
+             !(modules->compiled &&
+               table_find(modules->compiled, text_of(modules->file)) != TABLE_NONE))
+        add_path(modules, modules->file);
+    return true;
 }
 
 static bool is_module_left_out(const struct modules *modules, size_t index)
@@ -192,9 +182,11 @@ bool modules_list(struct buffer *list, const struct inputs *inputs, const struct
     CONTEXT_DEFER(arena_cleanup, &modules.arena);
     CONTEXT_DEFER(table_cleanup, &modules.registered);
     for (int pass = 0; pass < (without_system ? 1 : 2); pass++)
-        for (size_t i = 0; i < inputs->count; i++)
-            if (members_is_system(inputs->files[i].path) == (pass == 1))
-                add_file_modules(&modules, &inputs->files[i]);
+        for (size_t i = 0; i < inputs->count; i++) {
+            modules.file = inputs->files[i].path;
+            if (members_is_system(modules.file) == (pass == 1))
+                modules.ok &= archive_walk_file(&inputs->files[i], add_file_modules, &modules);
+        }
     if (modules.ok)
         print_module_ids(&modules, list, last_first);
     return modules.ok;

@@ -69,6 +69,15 @@ size_t select_group_end(const struct members *members, size_t begin)
     return end;
 }
 
+size_t select_file_end(const struct members *members, size_t begin)
+{
+    size_t end = begin;
+
+    while (end < members->count && members->list[end].file == members->list[begin].file)
+        end++;
+    return end;
+}
+
 bool select_is_known_kind(const struct member *member)
 {
     return member->entry.kind == FATBIN_PTX || member->entry.kind == FATBIN_ELF ||
@@ -338,15 +347,6 @@ static void leave_out_farther_runtimes(struct members *members, size_t begin, si
                       "OpenMP's bitcode for an older target, the archive has nearer");
 }
 
-static size_t file_end(const struct members *members, size_t begin)
-{
-    size_t end = begin;
-
-    while (end < members->count && members->list[end].file == members->list[begin].file)
-        end++;
-    return end;
-}
-
 static void count_roles(struct members *members)
 {
     size_t counts[MEMBER_BITCODE + 1] = {0};
@@ -374,7 +374,7 @@ bool select_roles(struct members *members, const struct member_request *request)
         ok = check_raw(&members->list[at], members) && ok;
     }
     for (size_t at = 0, end; at < members->count; at = end) {
-        end = file_end(members, at);
+        end = select_file_end(members, at);
         leave_out_farther_runtimes(members, at, end);
     }
     count_roles(members);

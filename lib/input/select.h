@@ -6,6 +6,9 @@
 /* The end of the group that begins at member `begin`: the members of a group are adjacent. */
 size_t select_group_end(const struct members *members, size_t begin);
 
+/* The end of the members that come from the file of member `begin`. */
+size_t select_file_end(const struct members *members, size_t begin);
+
 /* True for PTX, SASS, LTO-IR and LLVM bitcode. */
 bool select_is_known_kind(const struct member *member);
 

@@ -85,28 +85,17 @@ static void add_object_names(struct collector *collector, struct bytes data)
     collector->all_have &= collector->has_lists;
 }
 
-static void add_contents(struct collector *collector, enum file_kind kind, struct bytes data)
+static bool add_file_names(void *argument, struct text name, struct bytes data)
 {
+    struct collector *collector = argument;
+    enum file_kind kind = file_classify(data);
+
+    (void)name;
     if (kind == FILE_HOST_OBJECT)
         add_object_names(collector, data);
     collector->has_other_code |=
         file_code_kind(kind) != 0 || kind == FILE_FATBIN || kind == FILE_OFFLOAD;
-}
-
-static bool add_used_member(void *argument, struct text name, struct bytes data)
-{
-    (void)name;
-    add_contents(argument, file_classify(data), data);
     return true;
-}
-
-static void add_file_names(struct collector *collector, const struct input_file *file)
-{
-    collector->name = file->path;
-    if (file->kind == FILE_ARCHIVE)
-        collector->ok &= archive_walk(file->path, file->data, add_used_member, collector);
-    else
-        add_contents(collector, file->kind, file->data);
 }
 
 COMPARISON(by_size, size_t, COMPARE(*a, *b));
@@ -171,8 +160,10 @@ bool used_collect(struct used_names *used, const struct inputs *inputs,
     used->is_ignored = request->ignore_host_info;
     if (used->is_ignored)
         return true;
-    for (size_t i = 0; i < inputs->count && collector.all_have; i++)
-        add_file_names(&collector, &inputs->files[i]);
+    for (size_t i = 0; i < inputs->count && collector.all_have; i++) {
+        collector.name = inputs->files[i].path;
+        collector.ok &= archive_walk_file(&inputs->files[i], add_file_names, &collector);
+    }
     list_lengths(&used->kernels, &used->arena);
     list_lengths(&used->variables, &used->arena);
     used->has_lists = collector.all_have && collector.lists_kernels;
