@@ -71,33 +71,18 @@ static void print_sections(const struct dump *dump, const struct cubin *cubin)
     }
 }
 
-static const char *symbol_type_name(uint8_t type, char text[16])
-{
-    switch (type) {
-    case STT_NOTYPE:
-        return "NOTYPE";
-    case STT_OBJECT:
-        return "OBJECT";
-    case STT_FUNC:
-        return "FUNC";
-    case STT_SECTION:
-        return "SECTION";
-    case STT_CUDA_TEXTURE:
-        return "TEXTURE";
-    case STT_CUDA_SAMPLER:
-        return "SAMPLER";
-    case STT_CUDA_SURFACE:
-        return "SURFACE";
-    case STT_CUDA_OBJECT:
-        return "CUDA_OBJECT";
-    default:
-        return lookup_name(NULL, type, text);
-    }
-}
-
 static void print_symbols(const struct dump *dump, const struct cubin *cubin)
 {
     static const char *const bindings[] = {"LOCAL", "GLOBAL", "WEAK"};
+    static const char *const types[] = {
+        [STT_NOTYPE] = "NOTYPE",
+        [STT_OBJECT] = "OBJECT",
+        [STT_FUNC] = "FUNC",
+        [STT_CUDA_TEXTURE] = "TEXTURE",
+        [STT_CUDA_SAMPLER] = "SAMPLER",
+        [STT_CUDA_SURFACE] = "SURFACE",
+        [STT_CUDA_OBJECT] = "CUDA_OBJECT",
+    };
 
     dump_print(dump, "symbols:\n");
     for (uint32_t i = 1; i < cubin->symbol_count; i++) {
@@ -109,31 +94,34 @@ static void print_symbols(const struct dump *dump, const struct cubin *cubin)
         dump_print(
             dump, "  %.*s: %s %s, other 0x%02x, in %.*s, value %" PRIu64 ", size %" PRIu64 "\n",
             TEXT_ARG(symbol_name(cubin, i)), symbol->binding < 3 ? bindings[symbol->binding] : "?",
-            symbol_type_name(symbol->type, text), symbol->other,
-            TEXT_ARG(section_name(cubin, symbol->section)), symbol->value, symbol->size);
+            lookup_name(symbol->type < sizeof types / sizeof *types ? types[symbol->type] : NULL,
+                        symbol->type, text),
+            symbol->other, TEXT_ARG(section_name(cubin, symbol->section)), symbol->value,
+            symbol->size);
     }
+}
+
+static void print_relocation(const struct dump *dump, const struct cubin *cubin,
+                             const struct cubin_section *section,
+                             const struct cubin_relocation *relocation)
+{
+    char text[16];
+
+    dump_print(dump, "  %.*s+0x%" PRIx64 ": %s %.*s", TEXT_ARG(section_name(cubin, section->info)),
+               relocation->offset,
+               lookup_name(relocation_types_find(relocation->type)->name, relocation->type, text),
+               TEXT_ARG(symbol_name(cubin, relocation->symbol)));
+    if (section->type != SHT_REL)
+        dump_print(dump, " %+" PRId64, relocation->addend);
+    dump_print(dump, "\n");
 }
 
 static void print_relocations(const struct dump *dump, const struct cubin *cubin)
 {
     dump_print(dump, "relocations:\n");
-    for (size_t i = 1; i < cubin->section_count; i++) {
-        const struct cubin_section *section = &cubin->sections[i];
-
-        for (size_t r = 0; r < section->relocation_count; r++) {
-            const struct cubin_relocation *relocation = &section->relocations[r];
-            char text[16];
-
-            dump_print(
-                dump, "  %.*s+0x%" PRIx64 ": %s %.*s", TEXT_ARG(section_name(cubin, section->info)),
-                relocation->offset,
-                lookup_name(relocation_types_find(relocation->type)->name, relocation->type, text),
-                TEXT_ARG(symbol_name(cubin, relocation->symbol)));
-            if (section->type == SHT_RELA)
-                dump_print(dump, " %+" PRId64, relocation->addend);
-            dump_print(dump, "\n");
-        }
-    }
+    for (size_t i = 1; i < cubin->section_count; i++)
+        for (size_t r = 0; r < cubin->sections[i].relocation_count; r++)
+            print_relocation(dump, cubin, &cubin->sections[i], &cubin->sections[i].relocations[r]);
 }
 
 /* Prints the relocations that the link resolved (-preserve-relocs). Nothing has checked them. */
@@ -142,16 +130,13 @@ static void print_resolved(const struct dump *dump, const struct cubin *cubin,
 {
     for (uint64_t at = 0; section->data.size - at >= sizeof(Elf64_Rela); at += sizeof(Elf64_Rela)) {
         Elf64_Rela record;
-        uint32_t type, symbol;
-        char text[16];
 
         memcpy(&record, section->data.data + at, sizeof record);
-        type = (uint32_t)ELF64_R_TYPE(record.r_info);
-        symbol = (uint32_t)ELF64_R_SYM(record.r_info);
-        dump_print(dump, "  %.*s+0x%" PRIx64 ": %s %.*s %+" PRId64 "\n",
-                   TEXT_ARG(section_name(cubin, section->info)), record.r_offset,
-                   lookup_name(relocation_types_find(type)->name, type, text),
-                   TEXT_ARG(symbol_name(cubin, symbol)), record.r_addend);
+        print_relocation(dump, cubin, section,
+                         &(struct cubin_relocation){.offset = record.r_offset,
+                                                    .addend = record.r_addend,
+                                                    .symbol = (uint32_t)ELF64_R_SYM(record.r_info),
+                                                    .type = (uint32_t)ELF64_R_TYPE(record.r_info)});
     }
 }
 
