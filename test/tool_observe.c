@@ -27,18 +27,31 @@ static const struct timing_row stages[] = {
     {"write", START + 92 * MS, 0, {0, NULL, 77}, 99999},
 };
 
+#define MEMBER(what, kind_of, sm, suffix, role_of, why, bytes, words)                              \
+    {                                                                                              \
+        .name = what,                                                                              \
+        .entry = {.kind = kind_of,                                                                 \
+                  .arch = {sm, suffix},                                                            \
+                  .payload = {NULL, bytes},                                                        \
+                  .options = words},                                                               \
+        .role = role_of, .reason = why,                                                            \
+    }
+static const struct member inputs_of[] = {
+    MEMBER("a.o(1)", FATBIN_PTX, 90, 0, MEMBER_PTX, "the PTX for the target", 500, {0}),
+    MEMBER("b c,d.o", FATBIN_ELF, 90, 'a', MEMBER_CUBIN, "the SASS", 4000, {0}),
+    MEMBER("e.o(2)", FATBIN_NVVM, 90, 0, MEMBER_LTO, "compiled", 700, TEXT("-maxreg 64 -ftz=-1")),
+    MEMBER("f.o", FATBIN_NVVM, 80, 0, MEMBER_OPTIONS, "another target", 800, TEXT("-maxreg 32")),
+    MEMBER("lto.ptx", FATBIN_PTX, 90, 0, MEMBER_PTX, "made", 900, {0}),
+    MEMBER("g.o(3)", FATBIN_PTX, 75, 0, MEMBER_UNUSED, "another target", 1, {0}),
+};
+
 static struct fact_member members[] = {
-    {"a.o(1)", "PTX", "sm_90", "PTX", "the PTX for the target", 500, .is_used = true,
-     .sizes = {100, 0, 20, 0, 0, 7}},
-    {"b c,d.o", "ELF", "sm_90a", "cubin", "the SASS", 4000, .is_used = true,
-     .sizes = {0, 30, 0, 4, 5, 0}},
-    {"e.o(2)", "LTO-IR", "sm_90", "LTO-IR", "compiled", 700, .is_used = true, .has_options = true,
-     .is_found = {[EMBEDDED_MAXREG] = true, [EMBEDDED_FTZ] = true},
-     .values = {[EMBEDDED_MAXREG] = 64, [EMBEDDED_FTZ] = -1}},
-    {"f.o", "LTO-IR", "sm_80", "options", "another target", 800, .has_options = true,
-     .is_found = {[EMBEDDED_MAXREG] = true}, .values = {[EMBEDDED_MAXREG] = 32}},
-    {"lto.ptx", "PTX", "sm_90", "PTX", "made", 900, .is_used = true, .is_made = true},
-    {"g.o(3)", "PTX", "sm_75", "not used", "another target", 1, .is_used = false},
+    {&inputs_of[0], .sizes = {100, 0, 20, 0, 0, 7}},
+    {&inputs_of[1], .sizes = {0, 30, 0, 4, 5, 0}},
+    {.of = &inputs_of[2]},
+    {.of = &inputs_of[3]},
+    {.of = &inputs_of[4], .is_made = true},
+    {.of = &inputs_of[5]},
 };
 
 static const struct agreement agreed = {

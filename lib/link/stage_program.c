@@ -244,7 +244,7 @@ bool stage_agree(struct link *link)
     if (ok)
         verbose_agreement(&link->agreement);
     if (ok)
-        observe_agreement(link->observation, &link->agreement, &link->members);
+        observe_agreement(link->observation, &link->agreement);
     observe_stage(link->observation, "agree", (struct observe_work){0});
     return ok;
 }

@@ -252,9 +252,9 @@ static void print_none(const struct observation *observation, const char *name, 
 
     buffer_printf(out, "no input that takes part defines '%s'", name);
     for (size_t i = 0; i < observation->member_count; i++) {
-        const struct fact_member *member = &observation->members[i];
+        const struct member *member = observation->members[i].of;
 
-        if (strcmp(member->use, member_role_name(MEMBER_LTO)) != 0)
+        if (member->role != MEMBER_LTO)
             continue;
         buffer_printf(out, "%s%s", separator, member->name);
         separator = ", ";

@@ -27,19 +27,16 @@ enum fact_class {
 };
 
 struct fact_member {
-    const char *name; /* "a.o(1)"; "lto.ptx" for code made of LTO-IR */
-    const char *kind; /* "PTX", "ELF", "LTO-IR" */
-    const char *arch;
-    const char *use; /* "PTX", "cubin", "options", "LTO-IR", "not used" */
-    const char *reason;
-    uint64_t bytes; /* as stored */
-    bool is_used;
-    bool is_made;     /* made by the link, of LTO-IR */
-    bool has_options; /* it takes part in the consensus */
-    bool is_found[EMBEDDED_COUNT];
-    int32_t values[EMBEDDED_COUNT];
+    const struct member *of; /* of code made of LTO-IR or bitcode: as if it were a PTX member */
+    bool is_made;            /* by the link, of those */
     uint64_t sizes[FACT_CLASSES]; /* bytes of the output that come from this member */
 };
+
+/* Whether it takes part in the consensus. */
+static inline bool fact_member_has_options(const struct fact_member *member)
+{
+    return member->of->entry.kind == FATBIN_NVVM && member->of->role != MEMBER_UNUSED;
+}
 
 struct fact_chunk {
     uint32_t function_count;

@@ -326,7 +326,7 @@ static void take_drops(struct image_facts *facts)
                    &(struct fact_drop){
                        .what = drop->is_kernel ? "kernel" : "function",
                        .name = drop->name,
-                       .member = member == FACT_NONE ? NULL : observation->members[member].name,
+                       .member = member == FACT_NONE ? NULL : observation->members[member].of->name,
                        .why = reason_of(observation, drop),
                    });
     }

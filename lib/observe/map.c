@@ -20,15 +20,18 @@ static void put_map_members(const struct observation *observation, struct buffer
 {
     buffer_string(out, "\nMembers\n\n       bytes  as        target    member\n");
     for (size_t i = 0; i < observation->member_count; i++) {
-        const struct fact_member *member = &observation->members[i];
+        const struct member *member = observation->members[i].of;
+        bool is_made = observation->members[i].is_made;
+        char arch[ARCH_NAME_SIZE];
 
-        if (!member->is_used)
+        if (member->role == MEMBER_UNUSED)
             continue;
-        if (member->is_made)
+        if (is_made)
             buffer_printf(out, "%12s", "-");
         else
-            buffer_printf(out, "%12" PRIu64, member->bytes);
-        buffer_printf(out, "  %-8s  %-8s  ", member->use, member->is_made ? "-" : member->arch);
+            buffer_printf(out, "%12zu", member->entry.payload.size);
+        buffer_printf(out, "  %-8s  %-8s  ", member_role_name(member->role),
+                      is_made ? "-" : arch_name(member->entry.arch, arch));
         escape_text(text_of(member->name), out);
         buffer_char(out, '\n');
     }
@@ -74,8 +77,9 @@ static void map_section(const struct observation *observation, uint32_t number, 
         print_section_symbols(observation, number, from->offset, name, out);
         map_place(out, base + from->offset, from->size);
         buffer_printf(out, "%15s", "");
-        escape_text(text_of(from->member == FACT_NONE ? "(minilink)"
-                                                      : observation->members[from->member].name),
+        escape_text(text_of(from->member == FACT_NONE
+                                ? "(minilink)"
+                                : observation->members[from->member].of->name),
                     out);
         buffer_string(out, ":(");
         escape_text(from->name, out);

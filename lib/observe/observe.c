@@ -9,7 +9,6 @@
 #include "base/memory.h"
 #include "diag/escape.h"
 #include "observe/facts.h"
-#include "options/embedded.h"
 #include "output/std_streams.h"
 #include "ptx/module.h"
 #include "ptx/symbol.h"
@@ -97,22 +96,6 @@ void observe_inputs(struct observation *observation, const struct inputs *inputs
         observation->inputs = inputs;
 }
 
-static const char *member_kind_name(uint32_t kind)
-{
-    switch (kind) {
-    case FATBIN_PTX:
-        return "PTX";
-    case FATBIN_ELF:
-        return "cubin";
-    case FATBIN_NVVM:
-        return "LTO-IR";
-    case FATBIN_BITCODE:
-        return "LLVM bitcode";
-    default:
-        return "unknown";
-    }
-}
-
 /* --trace: prints each object once. It prints at once, so that a link that fails later can be
  * examined. */
 static void print_inputs(const struct members *members)
@@ -142,19 +125,8 @@ void observe_members(struct observation *observation, const struct members *memb
         arena_zalloc(&observation->arena, members->count, sizeof *observation->members);
     observation->member_capacity = members->count;
     for (size_t i = 0; i < members->count; i++) {
-        const struct member *member = &members->list[i];
-        struct fact_member *fact = &observation->members[i];
-        char arch[ARCH_NAME_SIZE];
-
-        *fact = (struct fact_member){
-            .name = member->name,
-            .kind = member_kind_name(member->entry.kind),
-            .arch = arena_string(&observation->arena, text_of(arch_name(member->entry.arch, arch))),
-            .use = member_role_name(member->role),
-            .bytes = member->entry.payload.size,
-            .is_used = member->role != MEMBER_UNUSED,
-        };
-        table_add(&observation->member_names, text_of(fact->name), (uint32_t)i);
+        observation->members[i].of = &members->list[i];
+        table_add(&observation->member_names, text_of(members->list[i].name), (uint32_t)i);
     }
     observation->member_count = members->count;
     if (observation->request.trace_inputs)
@@ -179,55 +151,40 @@ static uint32_t add_observed_member(struct observation *observation, const char 
     uint32_t found = find_member(observation, name);
     uint32_t number = (uint32_t)observation->member_count;
     struct text short_name = {name, strcspn(name, "(")}; /* its members say what it was made of */
+    const struct member made = {.name = arena_string(&observation->arena, short_name),
+                                .entry.kind = FATBIN_PTX,
+                                .role = MEMBER_PTX,
+                                .reason = text_starts(short_name, TEXT("bitcode"))
+                                              ? "made of the link's LLVM bitcode"
+                                              : "made of the link's LTO-IR"};
 
     if (found != TABLE_NONE)
         return found;
     ARENA_PUSH(&observation->arena, observation->members, observation->member_count,
                observation->member_capacity) = (struct fact_member){
-        .name = arena_string(&observation->arena, short_name),
-        .kind = "PTX",
-        .arch = "",
-        .use = "PTX",
-        .reason = text_starts(short_name, TEXT("bitcode")) ? "made of the link's LLVM bitcode"
-                                                           : "made of the link's LTO-IR",
-        .is_used = true,
-        .is_made = true};
+        .of = arena_copy(&observation->arena, &made, 1, sizeof made), .is_made = true};
     table_add(&observation->member_names, arena_text(&observation->arena, text_of(name)), number);
     return number;
 }
 
-void observe_agreement(struct observation *observation, const struct agreement *agreement,
-                       const struct members *members)
+void observe_agreement(struct observation *observation, const struct agreement *agreement)
 {
-    if (!observation)
-        return;
-    observation->agreement = agreement;
-    for (size_t i = 0; i < members->count; i++) {
-        const struct member *member = &members->list[i];
-        struct fact_member *fact = &observation->members[i];
-
-        fact->has_options = member->entry.kind == FATBIN_NVVM && member->role != MEMBER_UNUSED;
-        for (size_t option = 0; option < EMBEDDED_COUNT && fact->has_options; option++)
-            fact->is_found[option] = embedded_find(
-                member->entry.options, (enum embedded_option)option, &fact->values[option]);
-    }
+    if (observation)
+        observation->agreement = agreement;
 }
 
-/* Records the members' final roles: libcudadevrt has been dropped by now if nothing calls it. */
+/* libcudadevrt has been dropped by now if nothing calls it. */
 void observe_roles(struct observation *observation, const struct members *members)
 {
     for (size_t i = 0; observation && i < members->count; i++) {
         const struct member *member = &members->list[i];
-        struct fact_member *fact = &observation->members[i];
 
-        fact->use = member_role_name(member->role);
-        fact->is_used = member->role != MEMBER_UNUSED;
-        fact->reason = member->reason;
-        if (!fact->is_used)
-            facts_drop(observation, &(struct fact_drop){.what = "member",
-                                                        .name = text_of(fact->name),
-                                                        .why = fact->reason ? fact->reason
-                                                                            : "nothing calls it"});
+        if (member->role == MEMBER_UNUSED)
+            facts_drop(
+                observation,
+                &(struct fact_drop){.what = "member",
+                                    .name = text_of(member->name),
+                                    .why = member->reason ? member->reason : "nothing calls it"});
     }
 }
 

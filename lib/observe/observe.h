@@ -42,8 +42,7 @@ void observe_stage(struct observation *observation, const char *stage, struct ob
 /* Facts, in the order of the stages. All except the image's may be omitted. */
 void observe_inputs(struct observation *observation, const struct inputs *inputs);
 void observe_members(struct observation *observation, const struct members *members);
-void observe_agreement(struct observation *observation, const struct agreement *agreement,
-                       const struct members *members);
+void observe_agreement(struct observation *observation, const struct agreement *agreement);
 /* Called when it is known which members take part. */
 void observe_roles(struct observation *observation, const struct members *members);
 void observe_program(struct observation *observation, const struct program *program);

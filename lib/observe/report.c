@@ -61,23 +61,42 @@ static void put_stages(const struct observation *observation, struct json_t *roo
     }
 }
 
+static const char *member_kind_name(uint32_t kind)
+{
+    switch (kind) {
+    case FATBIN_PTX:
+        return "PTX";
+    case FATBIN_ELF:
+        return "cubin";
+    case FATBIN_NVVM:
+        return "LTO-IR";
+    case FATBIN_BITCODE:
+        return "LLVM bitcode";
+    default:
+        return "unknown";
+    }
+}
+
 static void put_report_members(const struct observation *observation, struct json_t *root)
 {
     struct json_t *list = json_tree_add_array(root, "members");
 
     for (size_t i = 0; i < observation->member_count; i++) {
         const struct fact_member *fact = &observation->members[i];
+        const struct member *of = fact->of;
         struct json_t *member = json_tree_push_object(list);
+        char arch[ARCH_NAME_SIZE];
 
-        json_tree_set_string(member, "name", fact->name);
-        json_tree_set_string(member, "kind", fact->kind);
-        json_tree_set_string(member, "target", fact->arch);
-        json_tree_set_string(member, "used_as", fact->use);
-        json_tree_set_bool(member, "is_used", fact->is_used);
-        json_tree_set_string(member, "reason", fact->reason);
+        json_tree_set_string(member, "name", of->name);
+        json_tree_set_string(member, "kind", member_kind_name(of->entry.kind));
+        json_tree_set_string(member, "target",
+                             fact->is_made ? "" : arch_name(of->entry.arch, arch));
+        json_tree_set_string(member, "used_as", member_role_name(of->role));
+        json_tree_set_bool(member, "is_used", of->role != MEMBER_UNUSED);
+        json_tree_set_string(member, "reason", of->reason);
         if (!fact->is_made)
-            json_tree_set_number(member, "bytes", fact->bytes);
-        if (observation->places && fact->is_used) {
+            json_tree_set_number(member, "bytes", of->entry.payload.size);
+        if (observation->places && of->role != MEMBER_UNUSED) {
             struct json_t *sizes = json_tree_add_object(member, "output_bytes");
 
             for (size_t class = 0; class < FACT_CLASSES; class ++)
@@ -101,13 +120,14 @@ static void put_option(const struct observation *observation, struct json_t *lis
     for (uint32_t i = 0; i < observation->member_count; i++) {
         const struct fact_member *member = &observation->members[i];
         struct json_t *value;
+        int32_t number;
 
-        if (!member->has_options)
+        if (!fact_member_has_options(member))
             continue;
         value = json_tree_push_object(values);
         json_tree_set_number(value, "member", i);
-        if (member->is_found[option])
-            json_tree_set_signed(value, "value", member->values[option]);
+        if (embedded_find(member->of->entry.options, (enum embedded_option)option, &number))
+            json_tree_set_signed(value, "value", number);
     }
 }
 

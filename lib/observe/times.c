@@ -66,16 +66,13 @@ static void end_row(const struct row *row, const char *output, uint64_t nanoseco
     end_with(row, output, (double)nanoseconds / 1e6, "ms");
 }
 
-static void put_members(struct row *row, const char *use)
+static void put_member_names(struct row *row, enum member_role role)
 {
     const struct observation *observation = row->observation;
 
-    for (size_t i = 0; i < observation->member_count; i++) {
-        const struct fact_member *member = &observation->members[i];
-
-        if (use ? strcmp(member->use, use) == 0 : member->is_used && !member->is_made)
-            put_item(row, text_of(member->name));
-    }
+    for (size_t i = 0; i < observation->member_count; i++)
+        if (observation->members[i].of->role == role)
+            put_item(row, text_of(observation->members[i].of->name));
 }
 
 static void put_chunks(struct row *row, const char *suffix)
@@ -96,22 +93,27 @@ static void put_inputs(struct row *row, const char *stage)
         for (size_t i = 0; i < observation->inputs->count; i++)
             put_item(row, text_of(observation->inputs->files[i].path));
     else if (strcmp(stage, "select") == 0)
-        put_members(row, NULL);
+        for (size_t i = 0; i < observation->member_count; i++) {
+            const struct fact_member *member = &observation->members[i];
+
+            if (member->of->role != MEMBER_UNUSED && !member->is_made)
+                put_item(row, text_of(member->of->name));
+        }
     else if (strcmp(stage, "lto") == 0)
-        put_members(row, "LTO-IR");
+        put_member_names(row, MEMBER_LTO);
     else if (strcmp(stage, "agree") == 0) {
         for (size_t i = 0; i < observation->member_count; i++)
-            if (observation->members[i].has_options)
-                put_item(row, text_of(observation->members[i].name));
+            if (fact_member_has_options(&observation->members[i]))
+                put_item(row, text_of(observation->members[i].of->name));
     } else if (strcmp(stage, "link") == 0 || strcmp(stage, "split") == 0) {
-        put_members(row, "PTX");
+        put_member_names(row, MEMBER_PTX);
         if (strcmp(stage, "link") == 0)
-            put_members(row, "cubin");
+            put_member_names(row, MEMBER_CUBIN);
     } else if (strcmp(stage, "assemble") == 0)
         put_chunks(row, "ptx");
     else if (strcmp(stage, "merge") == 0) {
         put_chunks(row, "cubin");
-        put_members(row, "cubin");
+        put_member_names(row, MEMBER_CUBIN);
     }
 }
 
