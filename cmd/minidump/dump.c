@@ -318,51 +318,37 @@ static void print_member(const struct dump *dump, const struct member *member, b
     dump_print(dump, "\n");
 }
 
-/* Members, and the selection among them. */
-struct selection {
-    struct members members;
-    struct member_request request;
-    bool is_selected;
-};
-
-static void free_selection(void *argument)
+static void free_members(void *members)
 {
-    struct selection *selection = argument;
-
-    members_free(&selection->members);
+    members_free(members);
 }
 
-static enum link_code select_members(void *argument)
+static bool select_quietly(struct members *members, const struct member_request *request)
 {
-    struct selection *selection = argument;
-
-    selection->request.toolkit = toolkits_newest();
-    selection->is_selected = members_select(&selection->members, &selection->request);
-    return LINK_OK;
+    DIAG_SILENCE();
+    return members_select(members, request);
 }
 
 /* Roles depend on the target. If none was given and the file allows several, that is no error: the
  * members are listed without roles. */
 static bool dump_members(const struct dump *dump, const struct inputs *inputs)
 {
-    struct selection selection = {.request = {.arch = dump->arch, .suppress_arch_warning = true}};
-    const struct members *members = &selection.members;
+    const struct member_request request = {
+        .arch = dump->arch, .toolkit = toolkits_newest(), .suppress_arch_warning = true};
+    struct members members = {0};
     char arch[ARCH_NAME_SIZE];
-    bool ok;
+    bool ok, is_selected;
 
-    CONTEXT_DEFER(free_selection, &selection);
-    ok = members_collect(&selection.members, inputs);
-    if (ok && dump->arch.sm)
-        select_members(&selection);
-    else if (ok)
-        diag_silence(select_members, &selection);
-    if (selection.is_selected && members->arch.sm)
-        dump_print(dump, "members for %s:\n", arch_name(members->arch, arch));
-    else if (members->count)
+    CONTEXT_DEFER(free_members, &members);
+    ok = members_collect(&members, inputs);
+    is_selected = ok && (dump->arch.sm ? members_select : select_quietly)(&members, &request);
+    if (is_selected && members.arch.sm)
+        dump_print(dump, "members for %s:\n", arch_name(members.arch, arch));
+    else if (members.count)
         dump_print(dump, "members:\n");
-    for (size_t i = 0; ok && i < members->count; i++)
-        print_member(dump, &members->list[i], selection.is_selected);
-    return ok && (selection.is_selected || dump->arch.sm == 0);
+    for (size_t i = 0; ok && i < members.count; i++)
+        print_member(dump, &members.list[i], is_selected);
+    return ok && (is_selected || dump->arch.sm == 0);
 }
 
 static struct inflation file_inflation(const struct dump *dump, size_t size)

@@ -99,10 +99,7 @@ bool assembler_open(struct assembler *assembler, const struct assembler_request 
 
 bool assembler_try(struct assembler *assembler, const struct assembler_request *request)
 {
-    struct diag_diversion unheard;
-
-    diag_divert(&unheard, NULL);
-    CONTEXT_DEFER(diag_divert_end, &unheard);
+    DIAG_SILENCE();
     return assembler_open(assembler, request);
 }
 
@@ -119,10 +116,7 @@ const char *assembler_version(struct assembler *assembler)
 
 const char *assembler_try_version(struct assembler *assembler)
 {
-    struct diag_diversion unheard;
-
-    diag_divert(&unheard, NULL);
-    CONTEXT_DEFER(diag_divert_end, &unheard);
+    DIAG_SILENCE();
     return assembler_version(assembler);
 }
 

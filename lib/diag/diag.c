@@ -298,18 +298,6 @@ enum link_code diag_collect(enum link_code (*function)(void *argument), void *ar
     return code;
 }
 
-void diag_silence(enum link_code (*function)(void *argument), void *argument)
-{
-    struct diag_diversion diversion;
-    enum link_code code;
-
-    diag_divert(&diversion, NULL);
-    code = context_run(function, argument);
-    diag_divert_end(&diversion);
-    if (code != LINK_OK)
-        context_raise(code);
-}
-
 /* Prints the messages that are shown, adjacent ones in one call; a writer gets them one by one. */
 static void print_sink(struct diag_state *state, const struct diag_sink *sink)
 {

@@ -216,15 +216,18 @@ struct diag_diversion {
 void diag_divert(struct diag_diversion *diversion, struct diag_sink *sink);
 void diag_divert_end(void *diversion);
 
+/* Drops the calling thread's messages until the enclosing block ends: for attempts whose failure
+ * the caller reports, if anybody does. */
+#define DIAG_SILENCE()                                                                             \
+    struct diag_diversion diag_unheard_;                                                           \
+    diag_divert(&diag_unheard_, NULL);                                                             \
+    CONTEXT_DEFER(diag_divert_end, &diag_unheard_)
+
 /* Runs function(argument) in the calling thread under a recovery point, with the reporting flags of
  * `parent` and its messages going to `sink`. Returns its result, or what was raised. The thread's
  * counts of errors stay as they are: the sink's are added when it is replayed. */
 enum link_code diag_collect(enum link_code (*function)(void *argument), void *argument,
                             const struct diag_state *parent, struct diag_sink *sink);
-
-/* The same, but drops the messages: for attempts whose failure the caller reports, if anybody does.
- * Raises the code again unless it is LINK_OK. */
-void diag_silence(enum link_code (*function)(void *argument), void *argument);
 
 /* Prints what a sink has collected, adds its errors to the calling thread's, and empties it. */
 void diag_replay(struct diag_sink *sink);

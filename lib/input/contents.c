@@ -316,11 +316,11 @@ static bool search_names(void *argument, const char *section, struct bytes data)
 }
 
 /* A linked program has no names but those that it defines, and the driver's. */
-static enum link_code search_objects(void *argument)
+static void search_objects(struct whole_search *search)
 {
-    struct whole_search *search = argument;
     struct inflation inflation = {.limit = SEARCHED_MAXIMUM};
 
+    DIAG_SILENCE();
     for (size_t i = 0; i < search->members->count; i++) {
         struct bytes code;
 
@@ -337,7 +337,6 @@ static enum link_code search_objects(void *argument)
             hostobj_walk_names(search->at->name, code, &(const char *){".strtab"}, 1, search_names,
                                search);
     }
-    return LINK_OK;
 }
 
 const char **contents_explain_undefined(const struct members *members, const struct text *names,
@@ -355,7 +354,7 @@ const char **contents_explain_undefined(const struct members *members, const str
     search.found = arena_zalloc(&search.arena, count, sizeof *search.found);
     for (size_t i = 0; i < count; i++)
         table_set(&search.names, names[i], (uint32_t)i);
-    diag_silence(search_objects, &search);
+    search_objects(&search);
     for (size_t i = 0; i < count; i++) {
         const char *object = search.found[table_find(&search.names, names[i])];
 

@@ -300,19 +300,16 @@ static bool check_mercury(struct exact *join, struct exact_input *input)
                                             "has symbols of Mercury's in another order");
 }
 
-static enum link_code read_input(void *argument)
-{
-    struct exact_input *input = argument;
-
-    input->is_read = cubin_read(&input->cubin, "chunk", input->file);
-    return LINK_OK;
-}
-
 static bool read_chunk(struct exact *join, struct exact_input *input)
 {
+    bool is_read;
+
     input->file = join->request->chunks[input->chunk].cubin;
-    diag_silence(read_input, input);
-    if (!input->is_read)
+    {
+        DIAG_SILENCE();
+        is_read = cubin_read(&input->cubin, "chunk", input->file);
+    }
+    if (!is_read)
         return exact_differs(join, input, 0, "is damaged");
     if (input->cubin.type != ET_EXEC)
         return exact_unsupported(join, input, 0, "is no executable");

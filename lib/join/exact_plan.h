@@ -60,7 +60,6 @@ struct exact_input {
     size_t chunk; /* its place in the request */
     struct bytes file;
     struct cubin cubin;
-    bool is_read;     /* cubin_read() accepted it */
     bool has_mercury; /* it has Mercury's twins */
     struct cubin_twins mercury;
     size_t locals;            /* rows of the symbol table before the globals */

@@ -113,10 +113,8 @@ static void add_cubin_names(struct other_names *names, const struct cubin *cubin
 static bool collect_names(struct other_names *names, const struct link *link)
 {
     struct inflation inflation = link->ptx_inflation;
-    struct diag_diversion unheard;
 
-    diag_divert(&unheard, NULL);
-    CONTEXT_DEFER(diag_divert_end, &unheard);
+    DIAG_SILENCE();
 
     for (size_t i = 0; i < link->members.count; i++) {
         const struct member *member = &link->members.list[i];

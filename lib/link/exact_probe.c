@@ -125,11 +125,9 @@ bool exact_probe_split(struct exact_probe *probe, struct arch arch)
 static bool assemble_both(struct exact_probe *probe, const struct assemble_request *request,
                           struct arena *arena)
 {
-    struct diag_diversion unheard;
     const char *why;
 
-    diag_divert(&unheard, NULL);
-    CONTEXT_DEFER(diag_divert_end, &unheard);
+    DIAG_SILENCE();
     return assemble_chunks(&probe->chunk_cubins, &probe->chunks, request) == LINK_OK &&
            exact_make_program(&probe->image, &probe->chunks, &probe->chunk_cubins, arena, &why) &&
            assemble_chunks(&probe->whole_cubin, &probe->whole, request) == LINK_OK &&

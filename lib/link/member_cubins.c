@@ -36,20 +36,20 @@ struct readings {
     struct heap_range memory;
 };
 
-static enum link_code run_reading(void *argument)
+static void run_reading(struct reading *reading)
 {
-    struct reading *reading = argument;
-
     reading->ok = cubin_read(reading->cubin, reading->member->name, reading->code) &&
                   cubin_check_note(reading->cubin);
-    return LINK_OK;
 }
 
 /* Reads one of libcudadevrt's cubins. nvcc names that library on every command line, so a cubin
  * that cannot be read is left out; if something calls it, the functions are reported as missing. */
 static void read_system(struct reading *reading)
 {
-    diag_silence(run_reading, reading);
+    {
+        DIAG_SILENCE();
+        run_reading(reading);
+    }
     if (!reading->ok)
         diag_info("Member '%s' is left out: it cannot be read", reading->member->name);
 }

@@ -18,10 +18,8 @@ struct collector {
     struct arena *arena; /* for the list, and names */
     struct inflation inflation;
     uint32_t module;             /* current one */
-    struct text whole;           /* if one text has all kernels */
     const struct member *member; /* current PTX */
     struct arena text;           /* its text */
-    bool is_read;
 };
 
 /* Adds a kernel, unless it is known. */
@@ -81,27 +79,25 @@ static void add_kernel_item(struct collector *collector, const struct ptx_item *
                        place);
 }
 
-static enum link_code read_kernels_of(void *argument)
+static bool read_kernels_of(struct collector *collector)
 {
-    struct collector *collector = argument;
     struct module_cursor cursor = {0};
     struct bytes code;
     struct text text;
 
-    collector->is_read = false;
+    DIAG_SILENCE();
     if (!member_code(collector->member, &collector->inflation, &collector->text, &code))
-        return LINK_OK;
+        return false;
     text = (struct text){(const char *)code.data, code.size};
     while (!module_at_end(text, cursor.offset)) {
         struct ptx_module module = {0};
 
         if (!module_parse_next(&module, &collector->text, collector->member->name, text, &cursor))
-            return LINK_OK;
+            return false;
         for (size_t i = 0; i < module.item_count; i++)
             add_kernel_item(collector, &module.items[i], collector->kernels->count);
     }
-    collector->is_read = true;
-    return LINK_OK;
+    return true;
 }
 
 /* Adds the kernels of all PTX. False when some LTO-IR has no PTX with it. The PTX takes no part in
@@ -111,15 +107,17 @@ static bool add_from_ptx(struct collector *collector)
     const struct members *members = collector->request->members;
 
     for (size_t i = 0; i < members->count; i++) {
+        bool is_read;
+
         if (members->list[i].role != MEMBER_LTO)
             continue;
         collector->module++;
         collector->member = find_ptx(members, i);
         if (!collector->member)
             return false;
-        diag_silence(read_kernels_of, collector);
+        is_read = read_kernels_of(collector);
         arena_free(&collector->text);
-        if (!collector->is_read)
+        if (!is_read)
             return false;
     }
     return true;
@@ -179,38 +177,28 @@ bool lto_kernels_list(struct lto_kernels *kernels, struct arena *arena,
     return true;
 }
 
-static enum link_code read_kernel_text(void *argument)
+bool lto_kernels_read(struct lto_kernels *kernels, struct arena *arena,
+                      const struct lto_request *request, struct text ptx)
 {
-    struct collector *collector = argument;
-    struct lto_kernels *kernels = collector->kernels;
-    struct ptx_module *module = arena_zalloc(collector->arena, 1, sizeof *module);
+    struct collector collector = {.request = request, .kernels = kernels, .arena = arena};
+    struct ptx_module *module = arena_zalloc(arena, 1, sizeof *module);
     size_t offset = 0;
 
-    if (!module_parse(module, collector->arena, "lto.ptx", collector->whole, &offset))
-        return LINK_OK;
+    DIAG_SILENCE();
+    kernels->is_one_text = true;
+    if (!module_parse(module, arena, "lto.ptx", ptx, &offset))
+        return false;
     for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];
         bool is_function = item->kind == PTX_FUNCTION;
 
-        add_kernel_item(collector, item, i);
+        add_kernel_item(&collector, item, i);
         if (is_function || item->kind == PTX_VARIABLE)
             table_add(is_function && !item->is_definition ? &kernels->declarations
                                                           : &kernels->places,
                       item->name, (uint32_t)i);
     }
-    collector->is_read = true;
-    return LINK_OK;
-}
-
-bool lto_kernels_read(struct lto_kernels *kernels, struct arena *arena,
-                      const struct lto_request *request, struct text ptx)
-{
-    struct collector collector = {
-        .request = request, .kernels = kernels, .arena = arena, .whole = ptx};
-
-    diag_silence(read_kernel_text, &collector);
-    kernels->is_one_text = true;
-    return collector.is_read;
+    return true;
 }
 
 struct parts_rank lto_kernels_rank(const void *argument, struct text name, bool is_declaration)

@@ -28,12 +28,6 @@ static const struct {
 } note
     __attribute__((used, section(SECTION), aligned(4))) = {{sizeof NOTE_NAME, 4, 1}, NOTE_NAME, 1};
 
-/* A file, and whether it is a shared object other than this library. */
-struct candidate {
-    struct bytes data;
-    bool is_foreign;
-};
-
 static bool see_section(void *is_ours, const char *section, struct bytes data)
 {
     (void)section;
@@ -42,33 +36,24 @@ static bool see_section(void *is_ours, const char *section, struct bytes data)
     return true;
 }
 
-static enum link_code examine(void *argument)
-{
-    struct candidate *candidate = argument;
-    bool is_ours = false;
-
-    candidate->is_foreign = hostobj_is_shared(candidate->data) &&
-                            hostobj_walk_names("", candidate->data, &(const char *){SECTION}, 1,
-                                               see_section, &is_ours) &&
-                            !is_ours;
-    return LINK_OK;
-}
-
+/* Whether it is a shared object other than this library. */
 static bool is_foreign(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct candidate candidate = {0};
-    bool is_mapped;
+    struct bytes data = {0};
+    bool is_mapped, is_ours = false;
 
     if (fd < 0)
         return false;
-    is_mapped = descriptor_map(fd, &candidate.data);
+    is_mapped = descriptor_map(fd, &data);
     close(fd);
     if (!is_mapped)
         return false;
-    CONTEXT_DEFER(descriptor_unmap, &candidate.data);
-    diag_silence(examine, &candidate);
-    return candidate.is_foreign;
+    CONTEXT_DEFER(descriptor_unmap, &data);
+    DIAG_SILENCE();
+    return hostobj_is_shared(data) &&
+           hostobj_walk_names("", data, &(const char *){SECTION}, 1, see_section, &is_ours) &&
+           !is_ours;
 }
 
 /* Makes the path absolute, since the working directory may change. Frees `path`, which may be NULL.
