@@ -19,24 +19,41 @@ raise() {
 }
 
 # use_recorded: from here on nvcc is test/recorded/nvcc, which takes what nvcc makes of this script's sources from
-# fixtures/nvcc. RECORD_NVCC=yes records that (fixtures/nvcc/remake).
+# fixtures/recorded. RECORD=yes records that (fixtures/recorded/remake).
 use_recorded() {
-    recorded_archive=$ROOT/fixtures/nvcc/$(basename "$0" .sh).tar.xz
-    [ -z "${RECORDED:-}" ] && { [ -e "$recorded_archive" ] || [ -n "${RECORD_NVCC:-}" ]; } || return 0
+    recorded_archive=$ROOT/fixtures/recorded/$(basename "$0" .sh).tar.xz
+    [ -z "${RECORDED:-}" ] && { [ -e "$recorded_archive" ] || [ -n "${RECORD:-}" ]; } || return 0
     NVCC=$(command -v nvcc) && NVCC_VERSION=$(nvcc --version | tail -n 1) && RECORDED=$(mktemp -d) || return 0
     export NVCC NVCC_VERSION RECORDED
     PATH=$ROOT/test/recorded:$PATH
     [ ! -e "$recorded_archive" ] || tar -xJf "$recorded_archive" -C "$RECORDED"
 }
 
-# finish_recorded: says what was not recorded, and fails where nvcc no longer makes what was. Records what was used.
+# use_recorded_tools: from here on ptxas and nvlink are tool_recorded, in the same way; find_toolkit finds a toolkit with them.
+# Not for what depends on more than the words and files of a run: time, processors, other programs.
+use_recorded_tools() {
+    local tool
+    command -v ptxas > /dev/null && command -v nvlink > /dev/null && use_recorded
+    [ -n "${RECORDED:-}" ] || return 0
+    mkdir "$RECORDED/bin" "$RECORDED/real" || exit 1
+    RECORDED_TOOLS=
+    for tool in ptxas nvlink; do
+        ln -s "$(command -v $tool)" "$RECORDED/real/$tool" && ln -s "$BUILD/tool_recorded" "$RECORDED/bin/$tool" || exit 1
+        RECORDED_TOOLS+=$($tool --version | tail -n 1)
+    done
+    export RECORDED_TOOLS
+    PATH=$RECORDED/bin:$PATH
+}
+
+# finish_recorded: says what was not recorded, and fails where a tool no longer makes what was. Records what was used.
 finish_recorded() {
     [ -n "${RECORDED:-}" ] || return 0
-    if [ -s "$RECORDED/differs" ]; then fail "what nvcc makes is not what is recorded in ${recorded_archive##*/}" "$RECORDED/differs"; fi
-    if [ -n "${RECORD_NVCC:-}" ]; then
-        sort -u "$RECORDED/used" | tar -C "$RECORDED" --owner=0 --group=0 --numeric-owner --mode=644 --mtime=@0 -cf - -T - | xz -9e > "$recorded_archive"
-    elif [ -s "$RECORDED/compiled" ]; then
-        echo "$(wc -l < "$RECORDED/compiled") compilations by nvcc are not in fixtures/nvcc, and taking them from there is SKIPPED"
+    if [ -s "$RECORDED/differs" ]; then fail "what the toolkit makes is not what is recorded in ${recorded_archive##*/}" "$RECORDED/differs"; fi
+    if [ -n "${RECORD:-}" ]; then
+        (cd "$RECORDED" && sort -u used | while read -r name; do printf '%s\n' "$name"*; done) |
+            tar -C "$RECORDED" --owner=0 --group=0 --numeric-owner --mode=644 --mtime=@0 -cf - -T - | xz -9e > "$recorded_archive"
+    elif [ -s "$RECORDED/made-now" ]; then
+        echo "$(wc -l < "$RECORDED/made-now") runs of the toolkit's programs are not in fixtures/recorded, and taking them from there is SKIPPED"
     fi
 }
 
@@ -46,6 +63,10 @@ finish_recorded() {
 find_toolkit() {
     local library
     toolkit=$(dirname "$(nvcc -dryrun -c -x cu /dev/null -o "$work/none.o" 2>&1 | sed -n 's/^#\$ _HERE_=//p')")
+    if [ -n "${RECORDED_TOOLS:-}" ]; then
+        mkdir -p "$RECORDED/toolkit" && ln -sfn "$toolkit"/* "$RECORDED/toolkit" && ln -sfn ../bin "$RECORDED/toolkit/bin" || exit 1
+        toolkit=$RECORDED/toolkit
+    fi
     nvvm=$toolkit/nvvm
     libraries=$toolkit/lib64
     [ -e "$libraries" ] || libraries=$toolkit/lib

@@ -5,6 +5,7 @@
 # with a suffix), and every other number as a target.
 . "$(dirname "$0")/../prelude.sh"
 need 1 ptxas readelf
+use_recorded_tools
 ptxas --version | grep -q 'release 13\.0' || skip_all 1 "ptxas is not that of CUDA 13.0"
 cd "$work" || exit 1
 

@@ -10,6 +10,7 @@
 . "$(dirname "$0")/../prelude.sh"
 here=$ROOT/test/diff
 need 1 nvcc nvlink ptxas python3
+use_recorded_tools
 need_nvjitlink 1
 cd "$work" || exit 1
 ours() { "$BUILD/minilink" -lto --assembler=ptxas --cuda-path="$toolkit" --minimum-chunk=1 "$@"; }

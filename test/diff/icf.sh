@@ -9,6 +9,7 @@
 . "$(dirname "$0")/../prelude.sh"
 targets=${TARGETS:-sm_75 sm_80 sm_90 sm_100 sm_120}
 need $(($(wc -w <<< "$targets") * 8)) ptxas nvlink python3
+use_recorded_tools
 cd "$work" || exit 1
 
 begin() { printf '.version 9.0\n.target %s\n.address_size 64\n.extern .shared .align 8 .b8 space[];\n.file 1 "a.cu"\n' "$target"; }

@@ -9,6 +9,7 @@
 # the files. Needs CUDA; without it this is skipped, loudly.
 . "$(dirname "$0")/../prelude.sh"
 need 1 nvcc nvlink ptxas python3
+use_recorded_tools
 keep_work
 need_nvjitlink 1
 cd "$work" || exit 1

@@ -7,6 +7,7 @@
 . "$(dirname "$0")/../prelude.sh"
 shopt -s extglob
 need 85 nvcc nvlink ptxas python3
+use_recorded_tools
 need_nvjitlink 85
 cd "$work" || exit 1
 common="-arch=sm_90 -lto -nvvmpath=$nvvm -L$toolkit/lib64 -lcudadevrt"

@@ -4,6 +4,7 @@
 # without nvlink and python3.
 . "$(dirname "$0")/../prelude.sh"
 need 2 nvlink python3
+use_recorded_tools
 
 kernels() { # kernels FIRST LAST
     printf '.version 8.0\n.target sm_90\n.address_size 64\n'

@@ -5,6 +5,7 @@
 cd "$ROOT" || exit 1
 tool=$BUILD/tool_split
 need 37 ptxas nvlink
+use_recorded_tools
 [ -x "$tool" ] || { echo "$tool is missing"; echo "0 passed, 1 failed"; exit 1; }
 
 # symbol NAME: value and size of each symbol of that name that the image defines.

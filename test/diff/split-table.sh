@@ -8,6 +8,7 @@
 # Prints a line for each program, and each kernel that differs.
 . "$(dirname "$0")/../prelude.sh"
 need 88 nvcc nvlink ptxas
+use_recorded_tools
 cd "$work" || exit 1
 
 # properties < LOG: kernel, registers, stack, shared, constants; for what the linkers say under -v.

@@ -15,6 +15,7 @@ targets=${TARGETS:-sm_100 sm_120}
 ways=${WAYS:-1:balanced 4:balanced 16:stable}
 programs=$([ "$#" -gt 0 ] && printf '%s\n' "$@" || find fixtures/programs -mindepth 1 -maxdepth 1 -type d -printf '%f\n' | sort)
 need $(($(wc -w <<< "$programs") * 10)) ptxas nvlink python3
+use_recorded_tools
 compared=0
 read_known_differences
 version=$(release_of ptxas)

@@ -7,6 +7,7 @@
 # Needs ptxas, nvlink and python3; without them it is skipped, loudly.
 . "$(dirname "$0")/../prelude.sh"
 need 1 ptxas nvlink python3
+use_recorded_tools
 inputs=$ROOT/fixtures/stored-options
 cd "$work" || exit 1
 

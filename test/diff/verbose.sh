@@ -6,6 +6,7 @@
 # Needs nvcc, ptxas and nvlink; without them it is skipped, loudly.
 . "$(dirname "$0")/../prelude.sh"
 need 1 nvcc nvlink ptxas ar
+use_recorded_tools
 release=$(release_of nvlink)
 cd "$work" || exit 1
 
