@@ -7,7 +7,6 @@
 #include "base/context.h"
 #include "cubin/format.h"
 #include "cubin/tool_note.h"
-#include "facts/targets.h"
 
 /* A cubin has Mercury's symbol table from sm_100 on. */
 enum { EMPTY_STRINGS = 1, EMPTY_SYMTAB, EMPTY_TKINFO, EMPTY_CUINFO, EMPTY_TWIN, EMPTY_SECTIONS };
@@ -15,59 +14,42 @@ enum { EMPTY_STRINGS = 1, EMPTY_SYMTAB, EMPTY_TKINFO, EMPTY_CUINFO, EMPTY_TWIN, 
 /* The null symbol and those of both notes. */
 enum { EMPTY_SYMBOLS = 3 };
 
-static void put_empty_section(struct cubin *cubin, size_t index, const struct section_facts *facts,
-                              uint64_t flags, struct bytes data)
+static void set_contents(struct cubin *cubin, size_t section, const void *data, size_t size)
 {
-    cubin->sections[index] = (struct cubin_section){.name = facts->name,
-                                                    .type = facts->type,
-                                                    .flags = facts->flags | flags,
-                                                    .facts = facts,
-                                                    .alignment = 4,
-                                                    .size = data.size,
-                                                    .data = data};
-}
-
-static void put_section_symbol(struct cubin *cubin, size_t index, uint32_t section)
-{
-    cubin->symbols[index] = (struct cubin_symbol){
-        .name = cubin->sections[section].name, .type = STT_SECTION, .section = section};
+    cubin->sections[section].data = (struct bytes){data, size};
+    cubin->sections[section].size = size;
 }
 
 /* Mercury's table has the same symbols. */
-static void put_twin(struct cubin *cubin)
+static void put_symbols(struct cubin *cubin)
 {
-    Elf64_Sym *rows = arena_zalloc(&cubin->arena, cubin->symbol_count, sizeof *rows);
-    struct cubin_section *twin = &cubin->sections[EMPTY_TWIN];
+    Elf64_Sym *twins = arena_zalloc(&cubin->arena, EMPTY_SYMBOLS, sizeof *twins);
 
-    for (size_t i = 1; i < cubin->symbol_count; i++) {
-        rows[i].st_info = ELF64_ST_INFO(STB_LOCAL, STT_SECTION);
-        rows[i].st_shndx = (Elf64_Half)cubin->symbols[i].section;
-    }
-    put_empty_section(cubin, EMPTY_TWIN, sections_of_class(CLASS_TWIN_SYMTAB), 0,
-                      (struct bytes){(const uint8_t *)rows, cubin->symbol_count * sizeof *rows});
-    twin->entry_size = sizeof *rows;
-    twin->link = cubin->sections[EMPTY_SYMTAB].link;
-}
-
-static void put_empty_symbols(struct cubin *cubin)
-{
     cubin->symbols = arena_zalloc(&cubin->arena, EMPTY_SYMBOLS, sizeof *cubin->symbols);
     cubin->symbol_count = EMPTY_SYMBOLS;
-    put_section_symbol(cubin, 1, EMPTY_TKINFO);
-    put_section_symbol(cubin, 2, EMPTY_CUINFO);
-    cubin->symtab = EMPTY_SYMTAB;
-    cubin->strings = (struct bytes){(const uint8_t *)"", 1};
-    put_empty_section(cubin, EMPTY_STRINGS, sections_of_kind(KIND_STRINGS, false), 0,
-                      cubin->strings);
-    put_empty_section(cubin, EMPTY_SYMTAB, sections_find(SHT_SYMTAB, 0, (struct text){0}), 0,
-                      (struct bytes){0});
-    cubin->sections[EMPTY_SYMTAB].link = EMPTY_STRINGS;
+    for (uint16_t i = 1; i < EMPTY_SYMBOLS; i++) {
+        uint16_t section = (uint16_t)(EMPTY_TKINFO + i - 1);
+
+        cubin->symbols[i] = (struct cubin_symbol){
+            .name = cubin->sections[section].name, .type = STT_SECTION, .section = section};
+        twins[i].st_info = ELF64_ST_INFO(STB_LOCAL, STT_SECTION);
+        twins[i].st_shndx = section;
+    }
+    if (cubin->section_count <= EMPTY_TWIN)
+        return;
+    set_contents(cubin, EMPTY_TWIN, twins, EMPTY_SYMBOLS * sizeof *twins);
+    cubin->sections[EMPTY_TWIN].entry_size = sizeof *twins;
 }
 
 void empty_cubin(struct cubin *cubin, struct arch arch, const struct toolkit_facts *toolkit)
 {
-    bool has_compat = targets_have(arch.sm, TARGET_HAS_COMPAT);
-    bool has_twin = targets_have(arch.sm, TARGET_HAS_MERCURY);
+    const struct section_facts *const rows[] = {
+        [EMPTY_STRINGS] = sections_of_kind(KIND_STRINGS, false),
+        [EMPTY_SYMTAB] = sections_find(SHT_SYMTAB, 0, (struct text){0}),
+        [EMPTY_TKINFO] = sections_of_kind(KIND_TOOLS, false),
+        [EMPTY_CUINFO] = sections_of_kind(KIND_TARGET, false),
+        [EMPTY_TWIN] = sections_of_class(CLASS_TWIN_SYMTAB),
+    };
     struct buffer note = {0};
 
     CONTEXT_DEFER(buffer_cleanup, &note);
@@ -76,13 +58,21 @@ void empty_cubin(struct cubin *cubin, struct arch arch, const struct toolkit_fac
     cubin->type = ET_REL;
     cubin->flags = format_target_flags(arch.sm) | (uint32_t)EMPTY_CUINFO << CUBIN_FLAGS_NOTE_SHIFT;
     cubin->sections = arena_zalloc(&cubin->arena, EMPTY_SECTIONS, sizeof *cubin->sections);
-    cubin->section_count = has_twin ? EMPTY_SECTIONS : EMPTY_TWIN;
-    put_empty_section(cubin, EMPTY_TKINFO, sections_of_kind(KIND_TOOLS, false), 0,
-                      (struct bytes){0});
-    put_empty_section(
-        cubin, EMPTY_CUINFO, sections_of_kind(KIND_TARGET, false), has_compat ? SHF_INFO_LINK : 0,
-        (struct bytes){arena_copy(&cubin->arena, note.data, note.size, 1), note.size});
-    put_empty_symbols(cubin);
-    if (has_twin)
-        put_twin(cubin);
+    cubin->section_count = targets_have(arch.sm, TARGET_HAS_MERCURY) ? EMPTY_SECTIONS : EMPTY_TWIN;
+    for (size_t i = 1; i < cubin->section_count; i++)
+        cubin->sections[i] = (struct cubin_section){
+            .name = rows[i]->name,
+            .type = rows[i]->type,
+            .flags = rows[i]->flags,
+            .link = rows[i]->link == SECTION_LINK_STRINGS ? EMPTY_STRINGS : 0,
+            .facts = rows[i],
+            .alignment = 4};
+    if (targets_have(arch.sm, TARGET_HAS_COMPAT))
+        cubin->sections[EMPTY_CUINFO].flags |= SHF_INFO_LINK;
+    set_contents(cubin, EMPTY_CUINFO, arena_copy(&cubin->arena, note.data, note.size, 1),
+                 note.size);
+    set_contents(cubin, EMPTY_STRINGS, "", 1);
+    cubin->strings = cubin->sections[EMPTY_STRINGS].data;
+    cubin->symtab = EMPTY_SYMTAB;
+    put_symbols(cubin);
 }

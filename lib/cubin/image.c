@@ -13,11 +13,6 @@
 #include "base/search.h"
 #include "cubin/format.h"
 
-uint64_t image_align_up(uint64_t value, uint64_t alignment)
-{
-    return alignment > 1 ? (value + alignment - 1) / alignment * alignment : value;
-}
-
 uint32_t image_string(struct image_strings *strings, struct text string)
 {
     uint32_t known;
@@ -94,7 +89,6 @@ void image_begin_symbols(struct image *image, uint32_t indices, size_t count,
         .table = arena_alloc(&image->arena, count, sizeof *symbols->table),
         .strings = strings,
         .count = count,
-        .first_global = count,
     };
     if (indices == 0)
         return;
@@ -118,19 +112,17 @@ void image_put_symbol(struct image_symbols *symbols, size_t row, const struct im
     };
     if (is_wide)
         symbols->indices[row] = symbol->section;
-    /* Measured: sh_info counts the weak symbols among the locals. */
-    if (symbol->binding == STB_GLOBAL && symbols->first_global == symbols->count)
-        symbols->first_global = row;
 }
 
-void image_end_symbols(struct image *image, uint32_t symtab, const struct image_symbols *symbols)
+void image_end_symbols(struct image *image, uint32_t symtab, const struct image_symbols *symbols,
+                       size_t first_global)
 {
     struct image_section *section = &image->sections[symtab];
 
     section->data = symbols->table;
     section->size = symbols->count * sizeof *symbols->table;
     section->entry_size = sizeof *symbols->table;
-    section->info = (uint32_t)symbols->first_global;
+    section->info = (uint32_t)first_global;
 }
 
 void image_set_symbols(struct image *image, uint32_t symtab, const struct image_symbol *symbols,
@@ -138,12 +130,15 @@ void image_set_symbols(struct image *image, uint32_t symtab, const struct image_
 {
     bool is_extended = image->section_count > SHN_LORESERVE;
     struct image_symbols table;
+    size_t first_global = 0;
 
     image_begin_symbols(image, is_extended ? find_index_table(image, symtab) : 0, count, strings,
                         &table);
     for (size_t i = 0; i < count; i++)
         image_put_symbol(&table, i, &symbols[i]);
-    image_end_symbols(image, symtab, &table);
+    while (first_global < count && symbols[first_global].binding != STB_GLOBAL)
+        first_global++;
+    image_end_symbols(image, symtab, &table, first_global);
 }
 
 void image_take_strings(struct image *image, uint32_t index, struct image_strings *strings)

@@ -88,7 +88,6 @@ struct image_symbols {
     Elf32_Word *indices; /* of sections, if they do not fit into st_shndx; else NULL */
     struct image_strings *strings;
     size_t count;
-    size_t first_global; /* row; `count` = none */
 };
 
 /* Makes room for `count` rows in the image's arena. Names are added to `strings`. Section indices
@@ -99,8 +98,10 @@ void image_begin_symbols(struct image *image, uint32_t indices, size_t count,
 /* Writes a row. Rows ascend: the null symbol first, locals before globals. */
 void image_put_symbol(struct image_symbols *symbols, size_t row, const struct image_symbol *symbol);
 
-/* Sets section `symtab`'s data, size, entry size and info (the first global's row). */
-void image_end_symbols(struct image *image, uint32_t symtab, const struct image_symbols *symbols);
+/* Sets section `symtab`'s data, size, entry size and info: the row of the first global symbol.
+ * Measured: it counts the weak ones among the locals. */
+void image_end_symbols(struct image *image, uint32_t symtab, const struct image_symbols *symbols,
+                       size_t first_global);
 
 /* The three functions above for an array. If the image has too many sections for st_shndx and no
  * SHT_SYMTAB_SHNDX, one is appended. */
@@ -115,7 +116,10 @@ void image_set_section_names(struct image *image, uint32_t index);
 void image_finish_section_names(struct image *image, uint32_t index, struct image_strings *names);
 
 /* `value` rounded up to a multiple of `alignment`; `value` itself if that is 0. */
-uint64_t image_align_up(uint64_t value, uint64_t alignment);
+static inline uint64_t image_align_up(uint64_t value, uint64_t alignment)
+{
+    return alignment > 1 ? (value + alignment - 1) / alignment * alignment : value;
+}
 
 /* Places sections in index order from 0x40 on, each aligned, then the section header table, then
  * for ET_EXEC the program headers with the segments that nvlink makes for sm_75..sm_90. */

@@ -1,25 +1,12 @@
 /* image_write.c: writes the image: to disk by libelf, which only writes to a file descriptor, or to
- * memory.
+ * memory. minilink-internals(7), Where libelf is used, says how, and which records libelf would
+ * change or write at a cost; these are written after elf_update(): program headers, the file
+ * header, and headers of sections without contents whose type libelf does not know, or with a flag
+ * from which it derives an alignment, as ELF uses it for compressed sections.
  *
- * Images that stay in memory (the result of a library call, a chunk's cubin from the built-in
- * assembler) are written without libelf. A memory file would cost time (measured: 25 us beside 50
- * us for a link of two cubins) and a descriptor, and would count against the process's file size
- * limit.
- *
- * The image determines the layout (ELF_F_LAYOUT). libelf gets large contents in place, mostly in an
- * input's mapping, as one Elf_Data for each section. Small contents of successive sections are
- * copied into a run, which is the Elf_Data of the last of them with a d_off before that section,
- * because elf_update() makes a system call for each Elf_Data and each gap. It writes by pwrite and
- * not through a mapping of the output, so that a full disk is an error and not a signal.
- *
- * libelf would change a few records, or write them at a cost. They are written after elf_update():
- * - The program headers stand at the file's end. libelf 0.188 fills everything between the file
- *   header and them before it writes contents over it.
- * - The file header refers to them; and in CUDA 12's format its e_version is the toolkit's, where
- *   libelf accepts only EV_CURRENT.
- * - libelf does not know that NVIDIA's section types for NOBITS have no contents, so the file would
- *   be extended by their size; and it derives an alignment from a flag that ELF uses for compressed
- *   sections. */
+ * Images that stay in memory are written without libelf: a memory file would cost time (measured:
+ * 25 us beside 50 us for a link of two cubins) and a descriptor, and would count against the
+ * process's file size limit. */
 #include <elf.h>
 #include <errno.h>
 #include <libelf.h>

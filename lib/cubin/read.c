@@ -2,10 +2,9 @@
  *
  * The file is untrusted. The file header and the offset and number of the section headers are
  * checked before libelf gets the file, so that it cannot allocate out of proportion (and since
- * libelf silently finds no sections if their headers are cut off). Each section's place is checked
- * before libelf is asked for its contents, which are a view of the file. nvlink accepts a truncated
- * cubin silently; here it is an error. Records are little-endian like the host and are copied; they
- * need not be aligned. */
+ * libelf silently finds no sections if their headers are cut off). Contents are views of the file.
+ * nvlink accepts a truncated cubin silently; here it is an error. Records are little-endian like the
+ * host and are copied; they need not be aligned. */
 #include "cubin/read.h"
 
 #include <inttypes.h>
@@ -177,21 +176,8 @@ static bool check_file_header(struct reader *reader)
     return check_section_table(reader, &header) && check_program_headers(reader, &header);
 }
 
-/* libelf refuses sections of symbols and relocations whose size is not a whole number of records.
- * Reading them as bytes lets the later checks report what is wrong. */
-static struct bytes contents_of_section(const struct reader *reader, Elf_Scn *place,
-                                        const Elf64_Shdr *header)
-{
-    const Elf_Data *data = elf_rawdata(place, NULL);
-
-    if (data && data->d_buf)
-        return (struct bytes){data->d_buf, data->d_size};
-    return (struct bytes){reader->file.data + header->sh_offset, header->sh_size};
-}
-
 /* Copies one section header and finds its data. Names come later. */
-static bool read_section(struct reader *reader, size_t index, Elf_Scn *place,
-                         const Elf64_Shdr *header)
+static bool read_section(struct reader *reader, size_t index, const Elf64_Shdr *header)
 {
     struct cubin_section *section = &reader->cubin->sections[index];
     /* Mercury's twin of the driver's reserved shared memory has file contents; the plain section
@@ -216,8 +202,6 @@ static bool read_section(struct reader *reader, size_t index, Elf_Scn *place,
         !bytes_slice(reader->file, header->sh_offset, header->sh_size, &section->data))
         return read_damaged(reader, "section %zu has %" PRIu64 " bytes at byte %" PRIu64 " of %zu",
                             index, header->sh_size, header->sh_offset, reader->file.size);
-    if (!section->has_no_bytes)
-        section->data = contents_of_section(reader, place, header);
     if ((section->alignment & (section->alignment - 1)) != 0 ||
         section->alignment > READ_LARGEST_ALIGNMENT)
         return read_damaged(reader,
@@ -364,7 +348,7 @@ static bool read_sections(struct reader *reader)
         place = elf_nextscn(reader->elf, place);
         header = header_of(place);
         names[i] = header.sh_name;
-        if (!read_section(reader, i, place, &header))
+        if (!read_section(reader, i, &header))
             return false;
     }
     return name_sections(reader, names) &&

@@ -1,8 +1,6 @@
-/* attributes.c: writes .nv.info and .nv.info.F, with what a kernel needs because of all that
- * it reaches.
- *
- * nvlink prepends records as it reads them, which reverses every list. All rules were measured on
- * nvlink 13.0 to 13.5. */
+/* attributes.c: writes .nv.info and .nv.info.F, with what a kernel needs because of all that it
+ * reaches (minilink-cubin(5), merge rule 5). nvlink prepends records as it reads them, which
+ * reverses every list. All rules were measured on nvlink 13.0 to 13.5. */
 #include "merge/merge_steps.h"
 #include "merge/needs.h"
 
@@ -49,7 +47,7 @@ bool attributes_has_program_records(const struct merging *m, enum input_kind inf
 void attributes_add_sections(struct merging *m)
 {
     if (attributes_has_program_records(m, INPUT_INFO))
-        layout_make(m, CLASS_INFO);
+        layout_make(m, CLASS_INFO, MERGE_NONE);
     for (size_t file = 0; file < m->count; file++)
         for (int is_kernel = 1; is_kernel >= 0; is_kernel--)
             for (size_t i = 1; i < m->cubins[file]->section_count; i++) {
@@ -363,19 +361,6 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
         put_record(encoder, &mask);
 }
 
-/* Measured on nvlink 13.0 and 13.5: from sm_100 on kernels with words for references (texture.c)
- * have bank 0 for them. */
-static void put_reference_banks(struct encoder *encoder, uint32_t function)
-{
-    const struct merging *m = encoder->m;
-
-    if (m->uses.reference_count == 0 || m->request->relocatable || !merging_is_mercury(m) ||
-        !merged_is_kernel(&m->symbols[function]) || !texture_has_words(m, function))
-        return;
-    info_put_head(&encoder->out, EIFMT_BVAL, EIATTR_BINDLESS_TEXTURE_BANK, 0);
-    info_put_head(&encoder->out, EIFMT_BVAL, EIATTR_BINDLESS_SURFACE_BANK, 0);
-}
-
 /* Nothing is claimed of code that another finalizer made. */
 static void put_finalizer_records(struct encoder *encoder)
 {
@@ -409,7 +394,12 @@ static void encode_function(struct encoder *encoder, const struct merged_section
     encode_added_records(encoder, section->function);
     if (encoder->is_twin)
         return;
-    put_reference_banks(encoder, section->function);
+    /* Measured on nvlink 13.0 and 13.5: from sm_100 on kernels with words for references
+     * (texture.c) have bank 0 for them. */
+    if (merging_is_mercury(m) && texture_has_words(m, section->function)) {
+        info_put_head(&encoder->out, EIFMT_BVAL, EIATTR_BINDLESS_TEXTURE_BANK, 0);
+        info_put_head(&encoder->out, EIFMT_BVAL, EIATTR_BINDLESS_SURFACE_BANK, 0);
+    }
     put_finalizer_records(encoder);
 }
 

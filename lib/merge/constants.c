@@ -14,8 +14,6 @@
 #include "diag/diag.h"
 #include "diag/symbol_names.h"
 
-#define BANK_BYTES 0x10000u
-
 struct planner {
     struct merging *m;
     uint32_t *bank_of;              /* by symbol: its merged section of the bank, or MERGE_NONE */
@@ -104,7 +102,7 @@ static void place_constants(struct planner *planner, uint32_t from)
 
         RAISE(offset, end);
     }
-    offset = merged_align(offset, placed->alignment);
+    offset = image_align_up(offset, placed->alignment);
     if (offset > 0 && !planner->refers[placed->function])
         planner->failed = !report_fixed(m, &m->symbols[placed->function]);
     placed->copies = users->first[from];
@@ -113,7 +111,7 @@ static void place_constants(struct planner *planner, uint32_t from)
         struct merged_section *section = &m->out->sections[to];
 
         RAISE(section->alignment, placed->alignment);
-        section->size = merged_align(offset + placed->size, section->alignment);
+        section->size = image_align_up(offset + placed->size, section->alignment);
         m->out->constants[i] = (struct merged_copy){from, to, offset};
     }
     placed->class = CLASS_COUNT; /* only its contents are still needed */
@@ -151,7 +149,7 @@ static bool check_sizes(const struct planner *planner)
         uint32_t kernel = m->out->layout.kernels[k];
         uint32_t section = planner->bank_of[kernel];
 
-        if (section == MERGE_NONE || m->out->sections[section].size <= BANK_BYTES)
+        if (section == MERGE_NONE || m->out->sections[section].size <= CONSTANT_BANK_BYTES)
             continue;
         ok = diag_refusal(
             "Entry function '%.*s' uses too much data for compiler-generated constants; "

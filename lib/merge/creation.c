@@ -1,10 +1,7 @@
-/* creation.c: the order in which nvlink makes sections and names. Sections of a class stand in that
- * order, and the names in both string tables: also those of sections that it only looked for, or
- * dropped again (measured with nvlink 12.4 and 13.0 to 13.5, sm_75 to sm_90).
- *
- * Cubin by cubin: each function and its code, a kernel's with its records and shared memory; data
- * and the sections that it lies in; other sections; records of device functions; relocations. Then
- * what the link makes itself. Names of global symbols follow all others in .strtab. */
+/* creation.c: the order in which nvlink makes sections and names (minilink-cubin(5), Order of
+ * sections, symbols and names). Sections of a class stand in that order, and the names in both
+ * string tables: also those of sections that it only looked for, or dropped again (measured with
+ * nvlink 12.4 and 13.0 to 13.5, sm_75 to sm_90). */
 #include "merge/merge_steps.h"
 
 struct creation {

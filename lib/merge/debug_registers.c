@@ -2,10 +2,9 @@
  *
  * A block for each function: its name, a u32 count, and for each place {u32 flags, the variable's
  * name, u32 register, u32 begin, u32 end}; names end with NUL, begin and end are offsets in the
- * function. Measured on nvlink 13.0 and 13.5 with ptxas -g for sm_100 and sm_120: up to sm_90 the
- * sections are concatenated. From sm_100 on nvlink finds a block by the function's name: the first
- * of each name that the output has a function of stays, and all others, also those of another
- * file's local function, have begins and ends of 0. Mercury's twin stays as it is. */
+ * function. Measured on nvlink 13.0 and 13.5 with ptxas -g for sm_100 and sm_120: from sm_100 on
+ * the first block of each name that the output has a function of stays, and all others have begins
+ * and ends of 0. Mercury's twin stays as it is. */
 #include <string.h>
 
 #include "base/context.h"

@@ -13,11 +13,11 @@ static bool has_written_prototype(const struct merging *m, uint32_t symbol)
 
 void graph_add_sections(struct merging *m)
 {
-    layout_make(m, CLASS_CALLGRAPH);
+    layout_make(m, CLASS_CALLGRAPH, MERGE_NONE);
     for (size_t i = 0; i < m->graph.declared.count; i++) {
         if (!has_written_prototype(m, m->graph.declared.items[i].from))
             continue;
-        layout_make(m, CLASS_PROTOTYPE);
+        layout_make(m, CLASS_PROTOTYPE, MERGE_NONE);
         break;
     }
 }

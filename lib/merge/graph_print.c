@@ -10,7 +10,9 @@ struct printer {
     const struct merging *m;
     struct buffer *out;
     uint32_t *number;   /* by symbol: in the list, from 1; 0 = not in it */
+    uint32_t *symbols;  /* by number - 1 */
     struct text *names; /* by number - 1: as shown */
+    uint32_t count;
     bool is_dot;
 };
 
@@ -132,9 +134,9 @@ static void number_functions(struct printer *printer)
 {
     const struct merging *m = printer->m;
     struct arena *arena = &m->image->arena;
-    uint32_t count = 0;
 
     printer->number = arena_zalloc(arena, m->symbol_count, sizeof *printer->number);
+    printer->symbols = arena_alloc(arena, m->out->rows.count, sizeof *printer->symbols);
     printer->names = arena_alloc(arena, m->out->rows.count, sizeof *printer->names);
     for (size_t row = 0; row < m->out->rows.count; row++) {
         uint32_t symbol = m->out->rows.symbols[row];
@@ -142,11 +144,12 @@ static void number_functions(struct printer *printer)
         if (symbol == MERGE_NONE || m->symbols[symbol].type != STT_FUNC ||
             m->out->rows.of_symbol[symbol] == 0)
             continue;
-        printer->names[count] = m->symbols[symbol].name;
-        printer->number[symbol] = ++count;
+        printer->names[printer->count] = m->symbols[symbol].name;
+        printer->symbols[printer->count] = symbol;
+        printer->number[symbol] = ++printer->count;
     }
     if (m->request->callgraph != CALLGRAPH_MANGLED)
-        demangle_all(printer->names, count, arena);
+        demangle_all(printer->names, printer->count, arena);
 }
 
 void graph_print(const struct merging *m, struct buffer *out)
@@ -164,19 +167,10 @@ void graph_print(const struct merging *m, struct buffer *out)
                       "# &s        // s has address taken\n",
                       m->request->arch.sm);
     number_functions(&printer);
-    for (size_t row = 0; row < m->out->rows.count; row++) {
-        uint32_t symbol = m->out->rows.symbols[row];
-
-        if (symbol == MERGE_NONE || printer.number[symbol] == 0)
-            continue;
-        if (printer.is_dot)
-            put_node(&printer, symbol);
-        else
-            put_line(&printer, symbol);
-    }
+    for (uint32_t i = 0; i < printer.count; i++)
+        (printer.is_dot ? put_node : put_line)(&printer, printer.symbols[i]);
     if (printer.is_dot)
         buffer_string(out, "}\n");
-    for (size_t row = 0; row < m->out->rows.count && !printer.is_dot; row++)
-        if (m->out->rows.symbols[row] != MERGE_NONE && printer.number[m->out->rows.symbols[row]])
-            put_propagated(&printer, m->out->rows.symbols[row]);
+    for (uint32_t i = 0; i < printer.count && !printer.is_dot; i++)
+        put_propagated(&printer, printer.symbols[i]);
 }

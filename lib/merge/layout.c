@@ -57,17 +57,12 @@ uint32_t layout_make_row(struct merging *m, const struct section_facts *row, str
                           });
 }
 
-uint32_t layout_make(struct merging *m, enum section_class class)
+uint32_t layout_make(struct merging *m, enum section_class class, uint32_t function)
 {
     const struct section_facts *row = sections_of_class(class);
 
-    return layout_make_row(m, row, row->name, MERGE_NONE);
-}
-
-uint32_t layout_make_of(struct merging *m, enum section_class class, uint32_t function)
-{
-    return layout_make_row(m, sections_of_class(class), layout_name(m, class, 0, function),
-                           function);
+    return layout_make_row(
+        m, row, function == MERGE_NONE ? row->name : layout_name(m, class, 0, function), function);
 }
 
 uint32_t layout_make_like(struct merging *m, uint32_t model, uint32_t kernel)
@@ -172,7 +167,7 @@ static uint32_t find_output_section(struct merging *m, enum section_class class,
 static uint64_t append(struct merging *m, uint32_t index, uint64_t alignment, uint64_t size)
 {
     struct merged_section *section = &m->out->sections[index];
-    uint64_t offset = merged_align(section->size, alignment);
+    uint64_t offset = image_align_up(section->size, alignment);
 
     RAISE(section->alignment, alignment);
     if (size > LARGEST_SECTION || offset > LARGEST_SECTION)

@@ -1,17 +1,6 @@
-/* mercury.c: Mercury's twins of sections and symbols, from sm_100 on.
- *
- * A cubin for sm_100 and later holds its code twice: as instructions of the target in .text.F, and
- * in .nv.capmerc.text.F in an intermediate form, from which finalizers make code for other targets.
- * The latter has twins of all sections with offsets in code (.nv.merc.debug_*, .nv.merc.nv.info
- * (.F), .nv.merc.rela.X) and of data with addresses (.nv.merc.nv.global.init,
- * .nv.merc.nv.constant.user for bank 3, .nv.merc.nv.constant.optimizer.F for bank 2), from
- * CUDA 13.4 on of the call graph (.nv.merc.nv.callgraph, .nv.merc.nv.prototype), and the symbol
- * table .nv.merc.symtab. Measured on ptxas and nvlink 13.0 to 13.5: symbol i of that table is
- * symbol i of .symtab, with the twin in place of its section, a function's size in the intermediate
- * form, the type and memory space of data also after the link, and value 0 for reserved symbols.
- * Only the section symbols of constant bank 0, which end .symtab, are missing. The first word of
- * the twin of code is the index of the code section. The rest is not interpreted, except for fields
- * that relocations name (mercury_code.h). */
+/* mercury.c: Mercury's twins of sections and symbols, from sm_100 on, as measured on ptxas and
+ * nvlink 13.0 to 13.5; minilink-cubin(5) describes them. Symbol i of Mercury's table is symbol i of
+ * .symtab, with the twin in place of its section. */
 #include "merge/merge_steps.h"
 
 #include "base/context.h"
@@ -26,17 +15,6 @@ void mercury_leave_out(struct merging *m, size_t file, const char *why)
     m->out->has_twins = false;
 }
 
-/* Finds the symbol tables; false if no input has twins. */
-static bool find_tables(struct merging *m)
-{
-    bool found = false;
-
-    m->out->twins = arena_zalloc(&m->arena, m->count, sizeof *m->out->twins);
-    for (size_t file = 0; file < m->count; file++)
-        found |= cubin_twins_find(m->cubins[file], &m->out->twins[file]);
-    return found;
-}
-
 /* Finds the functions that the twins of one cubin belong to; returns NULL, or what is wrong. */
 static const char *find_twin_owners(struct merging *m, size_t file)
 {
@@ -44,11 +22,9 @@ static const char *find_twin_owners(struct merging *m, size_t file)
     const char *wrong = cubin_twins_check(cubin, &m->out->twins[file]);
 
     for (size_t i = 1; !wrong && i < cubin->section_count; i++) {
-        uint32_t owner = MERGE_NONE;
+        uint32_t owner = merging_twin_owner(m, file, &cubin->sections[i]);
 
-        if (cubin_twin_is_owned(&cubin->sections[i]))
-            owner = merging_twin_owner(m, file, &cubin->sections[i]);
-        if (owner != MERGE_NONE)
+        if (owner != MERGE_NONE && cubin_twin_is_owned(&cubin->sections[i]))
             m->resolved.owner_of[m->section_base[file] + i] = owner;
     }
     return wrong;
@@ -110,11 +86,12 @@ static void find_outdated(struct merging *m)
 
 void mercury_begin(struct merging *m)
 {
-    if (merging_is_mercury(m))
-        find_outdated(m);
-    if (m->request->sass_only || !merging_is_mercury(m) || !find_tables(m))
+    if (!merging_is_mercury(m))
         return;
-    m->out->has_twins = true;
+    find_outdated(m);
+    m->out->twins = arena_zalloc(&m->arena, m->count, sizeof *m->out->twins);
+    for (size_t file = 0; file < m->count && !m->request->sass_only; file++)
+        m->out->has_twins |= cubin_twins_find(m->cubins[file], &m->out->twins[file]);
     for (size_t file = 0; m->out->has_twins && file < m->count; file++) {
         const char *wrong = find_twin_owners(m, file);
 
@@ -212,7 +189,7 @@ static void add_infos(struct merging *m)
             found[owner] = at.index;
     }
     if (attributes_has_program_records(m, INPUT_TWIN_INFO))
-        layout_make(m, CLASS_TWIN_INFO);
+        layout_make(m, CLASS_TWIN_INFO, MERGE_NONE);
     for (size_t i = 0; i < count; i++)
         if (m->out->sections[i].class == CLASS_FUNCTION_INFO && found[m->out->sections[i].function])
             layout_make_info(m, CLASS_TWIN_FUNCTION_INFO, m->out->sections[i].function,
@@ -233,7 +210,7 @@ static void add_graph(struct merging *m)
         class = sections_of_class(class)->twin;
         if (!toolkit_is_in(m->request->toolkit, sections_of_class(class)->toolkits))
             continue;
-        m->out->sections[i].twin = layout_make(m, class);
+        m->out->sections[i].twin = layout_make(m, class, MERGE_NONE);
         m->out->sections[m->out->sections[i].twin].target = i;
     }
 }
@@ -247,8 +224,8 @@ void mercury_add_sections(struct merging *m)
     /* The table of section indices, if indices may not fit into st_shndx. */
     m->out->twin_indices = m->out->section_count + ORDERING_INDICES + 2 < SHN_LORESERVE
                                ? MERGE_NONE
-                               : layout_make(m, CLASS_TWIN_INDICES);
-    m->out->twin_symtab = layout_make(m, CLASS_TWIN_SYMTAB);
+                               : layout_make(m, CLASS_TWIN_INDICES, MERGE_NONE);
+    m->out->twin_symtab = layout_make(m, CLASS_TWIN_SYMTAB, MERGE_NONE);
 }
 
 void mercury_encode(struct merging *m)
@@ -339,6 +316,5 @@ void mercury_encode_symbols(struct merging *m)
 
         image_put_symbol(&rows, row, &made);
     }
-    image_end_symbols(m->image, symtab, &rows);
-    m->image->sections[symtab].info = (uint32_t)m->out->rows.first_global;
+    image_end_symbols(m->image, symtab, &rows, m->out->rows.first_global);
 }

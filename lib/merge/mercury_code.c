@@ -1,11 +1,8 @@
-/* mercury_code.c: finds loads from constant banks in the twin of code.
- *
- * Measured on ptxas: .nv.capmerc.text.F begins with three words, the number of .text.F, 0xc0000001,
- * and how many instructions the intermediate form has; then comes a bit for each of them, in whole
- * words, 0 for those that the section holds; then these instructions. The first byte of each tells
- * its size: 1 means 16 bytes, 2 means 32, 0x41 and 0x42 mean 4, others with the low six bits 0x10
- * or 0x11 are 2 bytes. Loads from constant banks have 32, and the offset in the bank from byte 28
- * on; the bank is in byte 12. */
+/* mercury_code.c: finds loads from constant banks in the twin of code, which minilink-cubin(5)
+ * describes. Measured on ptxas: behind its three words and the bits the first byte of each
+ * instruction tells its size: 1 means 16 bytes, 2 means 32, 0x41 and 0x42 mean 4, others with the
+ * low six bits 0x10 or 0x11 are 2 bytes. Loads from constant banks have 32, and the offset in the
+ * bank from byte 28 on; the bank is in byte 12. */
 #include "merge/mercury_code.h"
 
 #include <string.h>
@@ -123,22 +120,20 @@ static const struct cubin_relocation *next_plain(struct relocation_list *list)
     return NULL;
 }
 
-static void add_operand(struct relocation_list *list, const struct cubin_relocation *relocation,
-                        uint64_t value, enum mercury_load load)
+static void add_operand(struct relocation_list *list, uint64_t value, enum mercury_load load)
 {
     ARENA_PUSH(&list->m->arena, list->operands, list->operand_count, list->operand_capacity) =
-        (struct mercury_operand){relocation->offset, (uint16_t)value, (uint8_t)load};
+        (struct mercury_operand){list->relocation->offset, (uint16_t)value, (uint8_t)load};
 }
 
-void mercury_code_add_constant(struct relocation_list *list,
-                               const struct cubin_relocation *relocation, uint32_t symbol)
+void mercury_code_add_constant(struct relocation_list *list, uint32_t symbol)
 {
     const struct placed_symbol *constant = &list->m->out->placed[symbol];
     const struct cubin_relocation *plain = next_plain(list);
     bool is_internal = ELF64_ST_VISIBILITY(constant->other) == STV_INTERNAL;
     enum mercury_load load = MERCURY_LOAD_OPTIMIZER;
 
-    if (!plain || plain->symbol != relocation->symbol || constant->section == MERGE_NONE) {
+    if (!plain || plain->symbol != list->relocation->symbol || constant->section == MERGE_NONE) {
         mercury_leave_out(list->m, list->file,
                           "a relocation against a constant has no counterpart");
         return;
@@ -150,17 +145,15 @@ void mercury_code_add_constant(struct relocation_list *list,
     else if (plain->type == R_CUDA_CONST_FIELD21_38)
         load = is_internal ? MERCURY_LOAD_OPTIMIZER : MERCURY_LOAD_USER;
     else
-        relocate_refuse(list, relocation, "Cannot resolve");
-    add_operand(list, relocation, constant->value + (uint64_t)relocation->addend, load);
+        relocate_refuse(list, "Cannot resolve");
+    add_operand(list, constant->value + (uint64_t)list->relocation->addend, load);
 }
 
-void mercury_code_add_reference(struct relocation_list *list,
-                                const struct cubin_relocation *relocation, uint32_t symbol)
+void mercury_code_add_reference(struct relocation_list *list, uint32_t symbol)
 {
     const struct textures *textures = &list->m->out->textures;
 
-    add_operand(list, relocation, textures->offset[symbol] - textures->base,
-                MERCURY_LOAD_REFERENCE);
+    add_operand(list, textures->offset[symbol] - textures->base, MERCURY_LOAD_REFERENCE);
 }
 
 COMPARISON(compare_operands, struct mercury_operand,

@@ -1,9 +1,5 @@
-/* mercury_code.h: the fields in the twin of code that the link fills in.
- *
- * The twin holds only those instructions of the intermediate form that cannot be derived from the
- * target's instructions. A relocation's offset counts bytes of the whole intermediate form, so it
- * does not give the field's place in the section. Only loads from constant banks have such fields;
- * they are found by their kind and order. Nothing else of the code is interpreted. */
+/* mercury_code.h: the fields in the twin of code that the link fills in: offsets in loads from
+ * constant banks, which are found by their kind and order (minilink-cubin(5), Mercury). */
 #pragma once
 
 #include <stdbool.h>
@@ -30,12 +26,10 @@ bool mercury_code_patch(uint8_t *data, size_t size, enum mercury_load load, cons
 /* Notes the offset of a constant that the code loads, in the bank, for mercury_code_fill(); the
  * target's instructions have a relocation against it, too, which tells the kind of load. If it has
  * none, the twins are left out. */
-void mercury_code_add_constant(struct relocation_list *list,
-                               const struct cubin_relocation *relocation, uint32_t symbol);
+void mercury_code_add_constant(struct relocation_list *list, uint32_t symbol);
 
 /* The same for the word of a texture, sampler or surface reference. */
-void mercury_code_add_reference(struct relocation_list *list,
-                                const struct cubin_relocation *relocation, uint32_t symbol);
+void mercury_code_add_reference(struct relocation_list *list, uint32_t symbol);
 
 /* Writes what was noted into the code; the twins are left out if it has other loads. */
 void mercury_code_fill(struct relocation_list *list);

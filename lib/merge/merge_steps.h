@@ -62,8 +62,7 @@ struct text layout_name(struct merging *m, enum section_class class, uint32_t ba
  * with the properties of its row or of its class, and return its index. */
 uint32_t layout_make_row(struct merging *m, const struct section_facts *row, struct text name,
                          uint32_t function);
-uint32_t layout_make(struct merging *m, enum section_class class);
-uint32_t layout_make_of(struct merging *m, enum section_class class, uint32_t function);
+uint32_t layout_make(struct merging *m, enum section_class class, uint32_t function);
 
 /* Adds an empty section of `kernel` like section `model` of a function that it reaches. */
 uint32_t layout_make_like(struct merging *m, uint32_t model, uint32_t kernel);
@@ -101,8 +100,8 @@ uint64_t shared_reserved_twin_value(const struct merging *m, uint32_t variable);
  * not under -r. False if a kernel would have too many references. */
 bool texture_layout(struct merging *m);
 
-/* Whether a kernel has the words. */
-bool texture_has_words(const struct merging *m, uint32_t kernel);
+/* Whether a function is a kernel with the words. */
+bool texture_has_words(const struct merging *m, uint32_t function);
 
 /* Sets in the report the number of references of each kind for which a kernel has words. */
 void texture_count(const struct merging *m, uint32_t kernel, struct kernel_report *report);

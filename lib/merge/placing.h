@@ -172,9 +172,3 @@ static inline const struct merged_place *merging_place(const struct merging *m, 
 {
     return &m->out->layout.places[m->section_base[file] + section];
 }
-
-/* offset rounded up to a multiple of alignment, a power of two or 0. */
-static inline uint64_t merged_align(uint64_t offset, uint64_t alignment)
-{
-    return alignment > 1 ? (offset + alignment - 1) & ~(alignment - 1) : offset;
-}

@@ -17,15 +17,9 @@
 #include "merge/mercury_code.h"
 #include "merge/merge_steps.h"
 
-static void cannot_resolve(struct relocation_list *list, const struct cubin_relocation *relocation)
+static void keep_symbol(struct relocation_list *list, uint32_t type, uint32_t symbol)
 {
-    relocate_refuse(list, relocation, "Cannot resolve");
-}
-
-static void keep_symbol(struct relocation_list *list, const struct cubin_relocation *relocation,
-                        uint32_t type, uint32_t symbol)
-{
-    relocations_keep(list, relocation, type, symbol, MERGE_NONE, relocation->addend);
+    relocations_keep(list, type, symbol, MERGE_NONE, list->relocation->addend);
 }
 
 static uint64_t load(const uint8_t *at, unsigned size)
@@ -37,33 +31,33 @@ static uint64_t load(const uint8_t *at, unsigned size)
 }
 
 /* The field, of `size` bytes; NULL if it does not lie in the section. */
-static uint8_t *find_field(struct relocation_list *list, const struct cubin_relocation *relocation,
-                           size_t size)
+static uint8_t *find_field(struct relocation_list *list, size_t size)
 {
     if (list->is_twin_code || list->target->size < size ||
-        relocation->offset > list->target->size - size) {
+        list->relocation->offset > list->target->size - size) {
         if (list->is_twin)
             mercury_leave_out(list->m, list->file, "a relocation is misplaced");
         else
-            relocate_refuse(list, relocation, "Misplaced");
+            relocate_refuse(list, "Misplaced");
         return NULL;
     }
-    return layout_writable(list->m, list->place.section) + list->place.offset + relocation->offset;
+    return layout_writable(list->m, list->place.section) + list->place.offset +
+           list->relocation->offset;
 }
 
 /* Writes base + addend, or one byte of it, into data. */
-static void put_value(struct relocation_list *list, const struct cubin_relocation *relocation,
-                      uint64_t base)
+static void put_value(struct relocation_list *list, uint64_t base)
 {
     const struct relocation_facts *facts = list->facts;
-    uint8_t *at = find_field(list, relocation, facts->bytes);
+    uint8_t *at = find_field(list, facts->bytes);
     uint64_t value;
 
     if (!at)
         return;
-    value = base + (list->has_addends ? (uint64_t)relocation->addend : load(at, facts->bytes));
+    value =
+        base + (list->has_addends ? (uint64_t)list->relocation->addend : load(at, facts->bytes));
     if (facts->action == RELOCATION_BYTE)
-        value >>= 8 * (relocation->type - (list->is_twin ? R_MERCURY_8_0 : R_CUDA_8_0));
+        value >>= 8 * (list->relocation->type - (list->is_twin ? R_MERCURY_8_0 : R_CUDA_8_0));
     memcpy(at, &value, facts->bytes);
 }
 
@@ -77,15 +71,14 @@ static void put_bits(uint8_t *at, unsigned first, unsigned width, uint64_t value
     memcpy(at, &bits, 8);
 }
 
-static void put_field(struct relocation_list *list, const struct cubin_relocation *relocation,
-                      uint64_t value, uint32_t bank)
+static void put_field(struct relocation_list *list, uint64_t value, uint32_t bank)
 {
     const struct relocation_facts *field = list->facts;
-    uint8_t *at = find_field(list, relocation, 16);
+    uint8_t *at = find_field(list, 16);
 
     if (!at)
         return;
-    value = (value + (uint64_t)relocation->addend) >> field->shift;
+    value = (value + (uint64_t)list->relocation->addend) >> field->shift;
     if (!list->has_addends)
         value += load(at, 8) >> field->first & ((UINT64_C(1) << field->width) - 1);
     put_bits(at, field->first, field->width, value);
@@ -93,8 +86,7 @@ static void put_field(struct relocation_list *list, const struct cubin_relocatio
         put_bits(at, field->bank, RELOCATION_BANK_WIDTH, bank);
 }
 
-static void resolve_shared(struct relocation_list *list, const struct cubin_relocation *relocation,
-                           uint32_t symbol)
+static void resolve_shared(struct relocation_list *list, uint32_t symbol)
 {
     const struct merging *m = list->m;
     uint32_t function = merging_owner(m, list->file, list->input->info);
@@ -106,57 +98,54 @@ static void resolve_shared(struct relocation_list *list, const struct cubin_relo
         if (value == UINT64_MAX && m->request->debug)
             value = 0;
     }
-    relocations_preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
+    relocations_preserve(list, symbol, MERGE_NONE, list->relocation->addend);
     if (!list->is_twin)
-        put_field(list, relocation, value, 0);
+        put_field(list, value, 0);
 }
 
 /* Resolves an address in the driver's shared memory, or an offset in a constant bank, which data
  * may have as an address. */
-static void resolve_placed(struct relocation_list *list, const struct cubin_relocation *relocation,
-                           uint32_t symbol, bool is_field)
+static void resolve_placed(struct relocation_list *list, uint32_t symbol, bool is_field)
 {
     const struct merging *m = list->m;
     const struct placed_symbol *placed = &m->out->placed[symbol];
 
     if (placed->section == MERGE_NONE && !list->is_twin) {
-        cannot_resolve(list, relocation);
+        relocate_refuse(list, "Cannot resolve");
         return;
     }
-    relocations_preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
+    relocations_preserve(list, symbol, MERGE_NONE, list->relocation->addend);
     if (!is_field)
-        put_value(list, relocation, placed->value);
+        put_value(list, placed->value);
     else if (list->is_twin)
-        mercury_code_add_constant(list, relocation, symbol);
+        mercury_code_add_constant(list, symbol);
     else
-        put_field(list, relocation, placed->value, m->out->sections[placed->section].bank);
+        put_field(list, placed->value, m->out->sections[placed->section].bank);
 }
 
 /* Measured (TOOLKIT_WRITES_PLAIN_OFFSETS_OF_LINES): the field is not changed, or gets the offset in
  * the plain section. */
-static void put_plain_offset(struct relocation_list *list,
-                             const struct cubin_relocation *relocation)
+static void put_plain_offset(struct relocation_list *list)
 {
     const struct merging *m = list->m;
-    uint32_t plain = list->cubin->symbols[relocation->symbol].section;
+    uint32_t plain = list->cubin->symbols[list->relocation->symbol].section;
 
     if (list->is_debug && !m->request->relocatable && cubin_has_section(list->cubin, plain) &&
         merging_place(m, list->file, plain)->section != MERGE_NONE &&
         toolkit_does(m->request->toolkit, TOOLKIT_WRITES_PLAIN_OFFSETS_OF_LINES))
-        put_value(list, relocation, merging_place(m, list->file, plain)->offset);
+        put_value(list, merging_place(m, list->file, plain)->offset);
 }
 
 /* A section symbol means the place where this cubin's part of the section, or of its twin,
  * begins. */
-static void relocate_section(struct relocation_list *list,
-                             const struct cubin_relocation *relocation)
+static void relocate_section(struct relocation_list *list)
 {
     struct merging *m = list->m;
     const struct relocation_facts *facts = list->facts;
-    uint32_t type = relocation->type;
+    uint32_t type = list->relocation->type;
     uint32_t section = list->is_twin ? cubin_twin_section(list->cubin, &m->out->twins[list->file],
-                                                          relocation->symbol)
-                                     : list->cubin->symbols[relocation->symbol].section;
+                                                          list->relocation->symbol)
+                                     : list->cubin->symbols[list->relocation->symbol].section;
     const struct merged_place *part;
     bool is_offset, is_known;
 
@@ -172,39 +161,38 @@ static void relocate_section(struct relocation_list *list,
     is_known = list->is_twin ? m->request->relocatable || type == R_MERCURY_PROG_REL32
                              : relocation_types_keep(facts) && facts->plain == type;
     if (part->section != MERGE_NONE && is_offset && !m->request->relocatable) {
-        relocations_preserve(list, relocation, MERGE_NONE, part->section,
-                             relocation->addend + (int64_t)part->offset);
-        put_value(list, relocation, part->offset);
+        relocations_preserve(list, MERGE_NONE, part->section,
+                             list->relocation->addend + (int64_t)part->offset);
+        put_value(list, part->offset);
     } else if (part->section == MERGE_NONE || !is_known) {
-        cannot_resolve(list, relocation);
+        relocate_refuse(list, "Cannot resolve");
     } else if (!list->has_addends && part->offset != 0 && !relocation_types_are_whole(facts)) {
-        relocate_refuse(list, relocation, "Cannot move");
+        relocate_refuse(list, "Cannot move");
     } else {
         if (type == R_MERCURY_PROG_REL32)
-            put_plain_offset(list, relocation);
+            put_plain_offset(list);
         if (!list->has_addends && part->offset != 0)
-            put_value(list, relocation, part->offset);
-        relocations_keep(list, relocation, type, MERGE_NONE, part->section,
-                         relocation->addend + (list->has_addends ? (int64_t)part->offset : 0));
+            put_value(list, part->offset);
+        relocations_keep(list, type, MERGE_NONE, part->section,
+                         list->relocation->addend +
+                             (list->has_addends ? (int64_t)part->offset : 0));
     }
 }
 
 /* Measured: the frame of a function that a later cubin's replaced is dropped too if its code had
  * relocations, but never up to sm_80, where the addresses of frames have no addends. */
-static bool is_replaced_frame(const struct relocation_list *list,
-                              const struct cubin_relocation *relocation, uint32_t symbol)
+static bool is_replaced_frame(const struct relocation_list *list, uint32_t symbol)
 {
     const struct merging *m = list->m;
 
     return !m->request->relocatable && list->has_addends &&
-           overridden_replaced(m, list->file, relocation->symbol, symbol) &&
-           overridden_had_relocations(m, list->file, relocation->symbol);
+           overridden_replaced(m, list->file, list->relocation->symbol, symbol) &&
+           overridden_had_relocations(m, list->file, list->relocation->symbol);
 }
 
 /* Debug information about functions: ranges of dead functions are emptied. A copy that lost to an
  * earlier cubin's is no longer described; one that was replaced by a later cubin's is. */
-static void relocate_debug(struct relocation_list *list, const struct cubin_relocation *relocation,
-                           uint32_t symbol)
+static void relocate_debug(struct relocation_list *list, uint32_t symbol)
 {
     struct merging *m = list->m;
     const struct merged_symbol *merged = &m->symbols[symbol];
@@ -214,34 +202,34 @@ static void relocate_debug(struct relocation_list *list, const struct cubin_relo
     const struct relocation_facts *facts = list->facts;
 
     if (facts->action == RELOCATION_CLEARED && !m->request->relocatable) {
-        bool is_gone = (is_dead && overridden_empty(m, list->file, relocation->symbol, symbol)) ||
-                       fold_has(m, list->file, relocation->symbol);
-        uint8_t *at = is_gone ? find_field(list, relocation, facts->bytes) : NULL;
+        bool is_gone =
+            (is_dead && overridden_empty(m, list->file, list->relocation->symbol, symbol)) ||
+            fold_has(m, list->file, list->relocation->symbol);
+        uint8_t *at = is_gone ? find_field(list, facts->bytes) : NULL;
 
         if (at)
             memset(at, 0, facts->bytes);
         return;
     }
     if (is_dead || (is_function && list->forgets_losers &&
-                    (overridden_has(m, list->file, relocation->symbol) ||
-                     is_replaced_frame(list, relocation, symbol))))
+                    (overridden_has(m, list->file, list->relocation->symbol) ||
+                     is_replaced_frame(list, symbol))))
         return;
     if (is_resolved ? !relocation_types_are_whole(facts)
                     : facts->action != RELOCATION_CLEARED && !relocation_types_keep(facts) &&
                           !list->is_twin) {
-        cannot_resolve(list, relocation);
+        relocate_refuse(list, "Cannot resolve");
     } else if (is_resolved) {
-        relocations_preserve(list, relocation, symbol, MERGE_NONE, relocation->addend);
-        put_value(list, relocation, m->out->shared.address[symbol]);
+        relocations_preserve(list, symbol, MERGE_NONE, list->relocation->addend);
+        put_value(list, m->out->shared.address[symbol]);
     } else {
-        keep_symbol(list, relocation, relocation->type, symbol);
+        keep_symbol(list, list->relocation->type, symbol);
     }
 }
 
 /* The size of the program's constants; measured: without any all bits are set. With -r it is not
  * final: nvlink writes it all the same, or all bits, and then loses relocations (measured). */
-static void put_constants_size(struct relocation_list *list,
-                               const struct cubin_relocation *relocation)
+static void put_constants_size(struct relocation_list *list)
 {
     const struct merging *m = list->m;
     uint32_t section = m->out->layout.user_constants;
@@ -249,15 +237,13 @@ static void put_constants_size(struct relocation_list *list,
     if (list->is_twin) /* as in the target's instructions */
         return;
     if (list->facts->uses & FIELD_OF_SHARED)
-        put_field(list, relocation,
-                  section == MERGE_NONE ? UINT64_MAX : m->out->sections[section].size, 0);
+        put_field(list, section == MERGE_NONE ? UINT64_MAX : m->out->sections[section].size, 0);
     else
-        cannot_resolve(list, relocation);
+        relocate_refuse(list, "Cannot resolve");
 }
 
 /* Relocates code or data of an executable. */
-static void relocate_executable(struct relocation_list *list,
-                                const struct cubin_relocation *relocation, uint32_t symbol)
+static void relocate_executable(struct relocation_list *list, uint32_t symbol)
 {
     const struct merging *m = list->m;
     const struct relocation_facts *facts = list->facts;
@@ -270,61 +256,62 @@ static void relocate_executable(struct relocation_list *list,
         resolve_is_unified_table(merged->name))
         return;
     if (list->is_twin && (is_reserved || resolve_is_reserved(merged->name)))
-        keep_symbol(list, relocation, relocation->type, symbol);
+        keep_symbol(list, list->relocation->type, symbol);
     else if (merged_is_data(merged, STO_CUDA_SHARED) && (facts->uses & FIELD_OF_SHARED))
-        resolve_shared(list, relocation, symbol);
+        resolve_shared(list, symbol);
     else if ((is_reserved && (facts->uses & FIELD_OF_SHARED)) ||
              (is_constant && (list->is_twin_code || (facts->uses & FIELD_OF_CONSTANT))))
-        resolve_placed(list, relocation, symbol, true);
+        resolve_placed(list, symbol, true);
     else if (is_constant &&
              (facts->action == RELOCATION_ADDRESS || facts->action == RELOCATION_BYTE))
-        resolve_placed(list, relocation, symbol, false);
+        resolve_placed(list, symbol, false);
     else if (format_is_reference(merged->type) && list->is_twin_code)
-        mercury_code_add_reference(list, relocation, symbol);
+        mercury_code_add_reference(list, symbol);
     else if (format_is_reference(merged->type) && (facts->uses & FIELD_OF_TEXTURE))
-        put_field(list, relocation, m->out->textures.offset[symbol], 0);
+        put_field(list, m->out->textures.offset[symbol], 0);
     else if (is_reserved || merged_is_data(merged, STO_CUDA_SHARED) ||
              (!relocation_types_keep(facts) && !resolve_is_descriptor_size(merged->name)))
-        cannot_resolve(list, relocation);
+        relocate_refuse(list, "Cannot resolve");
     else
-        keep_symbol(list, relocation, facts->plain, symbol);
+        keep_symbol(list, facts->plain, symbol);
 }
 
-static void relocate_one(struct relocation_list *list, const struct cubin_relocation *relocation)
+static void relocate_one(struct relocation_list *list)
 {
     const struct merging *m = list->m;
-    const struct cubin_symbol *input = &list->cubin->symbols[relocation->symbol];
-    uint32_t symbol = merging_symbol(m, list->file, relocation->symbol);
+    const struct cubin_symbol *input = &list->cubin->symbols[list->relocation->symbol];
+    uint32_t symbol = merging_symbol(m, list->file, list->relocation->symbol);
     /* A label that only debug information names (nvcc -G), whose code ptxas removed: seen in what
      * ptxas 13.5 writes for sm_120. nvlink 13.5 leaves the field as it is, and the symbol out. */
     bool is_lost_label = list->is_debug && input->section == SHN_UNDEF &&
                          input->type == STT_NOTYPE && input->binding == STB_LOCAL;
 
-    if (list->is_twin && relocation->symbol == 0) {
+    if (list->is_twin && list->relocation->symbol == 0) {
         mercury_leave_out(list->m, list->file, "a relocation is against no symbol");
         return;
     }
-    list->facts = relocation_types_find(
-        relocation_types_is_mercury(relocation->type) == list->is_twin ? relocation->type
-                                                                       : UINT32_MAX);
+    list->facts =
+        relocation_types_find(relocation_types_is_mercury(list->relocation->type) == list->is_twin
+                                  ? list->relocation->type
+                                  : UINT32_MAX);
     if (symbol != MERGE_NONE)
         symbol = merging_canonical(m, symbol);
     if (list->facts->action == RELOCATION_IGNORED)
         return;
     if (resolve_is_constants_size(input) && !m->request->relocatable)
-        put_constants_size(list, relocation);
+        put_constants_size(list);
     else if (symbol == MERGE_NONE && (list->is_twin || cubin_names_section(list->cubin, input)))
-        relocate_section(list, relocation);
+        relocate_section(list);
     else if (symbol == MERGE_NONE && !is_lost_label)
-        cannot_resolve(list, relocation);
+        relocate_refuse(list, "Cannot resolve");
     else if (symbol == MERGE_NONE)
         return;
     else if (list->is_debug)
-        relocate_debug(list, relocation, symbol);
+        relocate_debug(list, symbol);
     else if (m->request->relocatable)
-        keep_symbol(list, relocation, relocation->type, symbol);
+        keep_symbol(list, list->relocation->type, symbol);
     else
-        relocate_executable(list, relocation, symbol);
+        relocate_executable(list, symbol);
 }
 
 /* Measured: lines and frames, and their twins, omit a function's losing copy, from CUDA 13 on;
@@ -347,12 +334,11 @@ void relocate_list(struct relocation_list *list, struct merged_place place)
     list->forgets_losers = list->is_debug && forgets_losers(m, list->target);
     for (size_t i = 0; i < count && (m->out->has_twins || !list->is_twin); i++) {
         struct cubin_relocation decoded;
-        const struct cubin_relocation *relocation =
-            cubin_relocation_at(list->cubin, list->input, i, &decoded);
 
+        list->relocation = cubin_relocation_at(list->cubin, list->input, i, &decoded);
         if (!m->losses.range_count ||
-            !overridden_forget(m, list->file, list->storage, relocation->offset))
-            relocate_one(list, relocation);
+            !overridden_forget(m, list->file, list->storage, list->relocation->offset))
+            relocate_one(list);
     }
     if (list->operand_count > 0)
         mercury_code_fill(list);

@@ -1,11 +1,6 @@
 /* relocation_lists.c: adds to the output's lists of relocations, and says what is wrong with one of
- * the inputs'.
- *
- * Resolved relocations are listed for -preserve-relocs as measured on nvlink: with the input's
- * types, always with addends, which are 0 if the field has the addend. Up to sm_90 those against
- * shared variables, constants and, in debug sections, sections are listed; from sm_100 on only
- * those against shared variables in code and in its Mercury twin. Not listed are cleared ranges of
- * dead functions, words of texture references and, except under -g, `.extern .shared` arrays. */
+ * the inputs'. minilink-cubin(5), merge rule 11, says which resolved ones -preserve-relocs lists.
+ */
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "merge/merge_steps.h"
@@ -51,12 +46,12 @@ void relocations_add(struct merging *m, const struct merged_relocation *relocati
     list->size += list->entry_size;
 }
 
-void relocations_keep(const struct relocation_list *list, const struct cubin_relocation *relocation,
-                      uint32_t type, uint32_t symbol, uint32_t section, int64_t addend)
+void relocations_keep(const struct relocation_list *list, uint32_t type, uint32_t symbol,
+                      uint32_t section, int64_t addend)
 {
     struct merging *m = list->m;
     const struct merged_relocation kept = {
-        .offset = list->place.offset + relocation->offset,
+        .offset = list->place.offset + list->relocation->offset,
         .addend = addend,
         .type = type,
         .list = relocations_list(m, list->place.section, list->input->type, list->input->flags),
@@ -81,17 +76,16 @@ static bool is_listed(const struct merging *m, enum section_class class, uint32_
            (is_shared && (class == CLASS_TEXT || class == CLASS_TWIN_TEXT));
 }
 
-void relocations_preserve(const struct relocation_list *list,
-                          const struct cubin_relocation *relocation, uint32_t symbol,
-                          uint32_t section, int64_t addend)
+void relocations_preserve(const struct relocation_list *list, uint32_t symbol, uint32_t section,
+                          int64_t addend)
 {
     struct merging *m = list->m;
     enum section_class class = m->out->sections[list->place.section].class;
     bool is_twin = merged_is_twin(class);
     struct merged_relocation resolved = {
-        .offset = list->place.offset + relocation->offset,
+        .offset = list->place.offset + list->relocation->offset,
         .addend = addend,
-        .type = relocation->type,
+        .type = list->relocation->type,
         .symbol = symbol,
         .section = section,
     };
@@ -105,11 +99,10 @@ void relocations_preserve(const struct relocation_list *list,
 }
 
 /* A type that a newer toolkit may have added is no reason to leave all twins out. */
-void relocate_refuse(struct relocation_list *list, const struct cubin_relocation *relocation,
-                     const char *why)
+void relocate_refuse(struct relocation_list *list, const char *why)
 {
     const struct cubin *cubin = list->cubin;
-    const char *name = relocation_types_find(relocation->type)->name;
+    const char *name = relocation_types_find(list->relocation->type)->name;
     unsigned maker = cubin_maker(cubin);
     const char *advice =
         list->is_twin
@@ -120,8 +113,8 @@ void relocate_refuse(struct relocation_list *list, const struct cubin_relocation
             : "";
 
     diag_error("%s relocation type %#x (%s) against '%.*s' in section '%.*s' of '%s'%s", why,
-               relocation->type, name ? name : "unknown",
-               TEXT_ARG(cubin->symbols[relocation->symbol].name), TEXT_ARG(list->target->name),
-               cubin->name, advice);
+               list->relocation->type, name ? name : "unknown",
+               TEXT_ARG(cubin->symbols[list->relocation->symbol].name),
+               TEXT_ARG(list->target->name), cubin->name, advice);
     list->m->failed = true;
 }

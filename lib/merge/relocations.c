@@ -38,8 +38,9 @@ static void relocate_plain(struct merging *m, size_t file, size_t index)
     if (!begin_list(&list, m, file, index))
         return;
     /* Mercury's twins have lists of their own kind. */
+    list.relocation = &list.input->relocations[0];
     if (m->out->sections[list.place.section].class >= CLASS_TWIN_TEXT)
-        relocate_refuse(&list, &list.input->relocations[0], "Misplaced");
+        relocate_refuse(&list, "Misplaced");
     else
         relocate_list(&list, list.place);
 }

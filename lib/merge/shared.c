@@ -89,7 +89,7 @@ static void grow_debug_shared(struct merging *m, uint64_t alignment, uint64_t si
     struct merged_section *section;
 
     if (m->out->shared.debug_section == MERGE_NONE)
-        m->out->shared.debug_section = layout_make(m, CLASS_DEBUG_SHARED);
+        m->out->shared.debug_section = layout_make(m, CLASS_DEBUG_SHARED, MERGE_NONE);
     section = &m->out->sections[m->out->shared.debug_section];
     RAISE(section->alignment, alignment);
     RAISE(section->size, size);
@@ -118,7 +118,7 @@ static void add_kernel_window(struct merging *m, uint32_t kernel,
     if (window->end > most)
         MERGING_REFUSAL(m, "Entry function '%.*s' uses too much shared data (%#llx bytes, %#x max)",
                         TEXT_ARG(m->symbols[kernel].name), (unsigned long long)window->end, most);
-    m->out->shared.section_of[kernel] = added = layout_make_of(m, CLASS_SHARED, kernel);
+    m->out->shared.section_of[kernel] = added = layout_make(m, CLASS_SHARED, kernel);
     m->out->sections[added].alignment = window->alignment;
     m->out->sections[added].size = shared_reserved_bytes(m) + window->end;
 }
@@ -292,12 +292,8 @@ bool shared_layout(struct merging *m)
     return !m->failed;
 }
 
-/* Variables in the shared memory that the driver reserves. Compilers declare weak ones there: one
- * of 128 bytes in every cubin for sm_110, one of 32 for code that allocates tensor memory (sm_100a
- * and later). As with other shared variables the value is the alignment before the link. The link
- * keeps each name once, whether code names it or not, places the strictest first and the smaller
- * before the larger, and begins after 0x40 bytes of the driver's own. The twin does not count
- * these, and is filled with zeros. */
+/* Variables in the shared memory that the driver reserves, behind bytes of its own, which the twin
+ * does not count (minilink-cubin(5), merge rule 6). */
 #define DRIVERS_OWN 0x40u
 
 static bool is_before(const void *context, uint32_t a, uint32_t b)
@@ -347,7 +343,7 @@ bool shared_layout_reserved(struct merging *m)
     index_lists_sort_unstably(variables, count, scratch, is_before, m->symbols);
     for (size_t i = 0; i < count; i++) {
         const struct merged_symbol *symbol = &m->symbols[variables[i]];
-        uint64_t place = merged_align(end, symbol->value);
+        uint64_t place = image_align_up(end, symbol->value);
 
         RAISE(alignment, symbol->value);
         end = place + symbol->size;

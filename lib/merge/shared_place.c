@@ -1,12 +1,9 @@
-/* shared_place.c: where shared variables lie in the kernels' windows.
+/* shared_place.c: where shared variables lie in the kernels' windows (minilink-cubin(5), merge rule
+ * 6).
  *
  * Variables outside kernels' functions come first, because code that several kernels share can only
- * name one address. Those that several kernels reach, or that code names but no kernel reaches, are
- * placed largest first: each goes into the first slot that none of its kernels uses yet, and slots
- * are consecutive. Then each kernel's exclusive and own variables follow, the strictest alignment
- * first; `.extern .shared` arrays begin after them. The order of equal variables is that of
- * nvlink's sort, which also includes variables that are never reached. Measured on nvlink with 700
- * programs. */
+ * name one address. The order of equal variables is that of nvlink's sort, which also includes
+ * variables that are never reached. Measured on nvlink with 700 programs. */
 
 #include "merge/shared_place.h"
 
@@ -175,7 +172,7 @@ static void place_common(struct shared_planner *planner, const uint32_t *variabl
         if (shared_is_common(planner, variables[i]))
             slot_of[i] = place_in_slot(&slots, variables[i]);
     for (size_t i = 0; i < slots.count; i++) {
-        slots.items[i].offset = merged_align(end, slots.items[i].alignment);
+        slots.items[i].offset = image_align_up(end, slots.items[i].alignment);
         end = slots.items[i].offset + slots.items[i].size;
     }
     take_offsets(planner, variables, count, &slots, slot_of);
@@ -224,7 +221,7 @@ static void place_single(struct shared_planner *planner, const struct merged_lis
 
     index_lists_sort_unstably(items, count, scratch, is_stricter, m);
     for (size_t i = 0; i < count; i++) {
-        window->end = merged_align(window->end, m->symbols[items[i]].value);
+        window->end = image_align_up(window->end, m->symbols[items[i]].value);
         m->out->shared.address[items[i]] = window->end;
         window->end += m->symbols[items[i]].size;
     }
@@ -346,10 +343,10 @@ static void place_extern(struct shared_planner *planner)
 
         if (!window->has_extern)
             continue;
-        window->extern_address = merged_align(instance->end, instance->alignment);
+        window->extern_address = image_align_up(instance->end, instance->alignment);
         RAISE(window->alignment, window->extern_alignment);
-        window->end =
-            merged_align(instance->end, rounds_all ? window->alignment : window->extern_alignment);
+        window->end = image_align_up(instance->end,
+                                     rounds_all ? window->alignment : window->extern_alignment);
         RAISE(window->end, window->extern_address);
     }
 }

@@ -312,7 +312,5 @@ void symtab_encode(struct merging *m)
             symbol = section_symbol(m, m->out->rows.sections[row]);
         image_put_symbol(&m->out->table, row, &symbol);
     }
-    image_end_symbols(m->image, ORDERING_SYMTAB, &m->out->table);
-    /* A weak symbol that became global stands before the row in sh_info. */
-    m->image->sections[ORDERING_SYMTAB].info = (uint32_t)m->out->rows.first_global;
+    image_end_symbols(m->image, ORDERING_SYMTAB, &m->out->table, m->out->rows.first_global);
 }

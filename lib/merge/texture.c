@@ -2,15 +2,9 @@
  *
  * The host binds such a variable at run time; no section holds any of it, so its symbol is
  * undefined in every cubin. (One that is a kernel's parameter has a local symbol at the kernel's
- * code.) Code reads the index of its header from a word in constant bank 0, after the kernel's
- * parameters. The linker makes the words. Since several kernels may reach a function, the words
- * begin at the same offset in all of them: after the largest bank 0 of any kernel, including those
- * without words. A kernel that reaches code with a reference gets the words of all references of
- * the program, including unused ones; other kernels get none. The driver fills the words in: each
- * has a relocation, except those of other kernels' parameters.
- *
- * From sm_100 on a kernel's words have a twin of their own, from whose offset 0 on Mercury's code
- * reads them.
+ * code.) Code reads the index of its header from a word in constant bank 0, which the linker makes
+ * and the driver fills in. Since several kernels may reach a function, the words begin at the same
+ * offset in all of them (minilink-cubin(5), merge rule 10).
  *
  * All rules were measured on nvlink, the order of the words on up to 12 of them, and those from
  * sm_100 on on nvlink 13.0 and 13.5. minilink deviates in two ways. Under -r nvlink drops the
@@ -55,11 +49,12 @@ static const struct reference_kind *reference_kind_of(const struct merged_symbol
     return &kinds[kind];
 }
 
-/* In a program with one kernel, dead code counts too. */
-bool texture_has_words(const struct merging *m, uint32_t kernel)
+bool texture_has_words(const struct merging *m, uint32_t function)
 {
-    return (m->reach[kernel].flags & REACHES_TEXTURE) ||
-           (m->out->layout.kernel_count == 1 && m->uses.names_reference);
+    /* In a program with one kernel, dead code counts too. */
+    return m->uses.reference_count > 0 && attributes_are_summed(m, function) &&
+           ((m->reach[function].flags & REACHES_TEXTURE) ||
+            (m->out->layout.kernel_count == 1 && m->uses.names_reference));
 }
 
 /* Measured: the order of the words is that of nvlink's sort (index_lists.h) for equal items given
@@ -112,7 +107,7 @@ static void check_words(struct merging *m, uint64_t end)
 /* Makes the words' twin, which has nothing else, and whose words are empty, too. */
 static void add_word_twin(struct merging *m, uint32_t kernel, uint32_t bank)
 {
-    uint32_t twin = layout_make_of(m, CLASS_TWIN_FUNCTION_CONSTANT, kernel);
+    uint32_t twin = layout_make(m, CLASS_TWIN_FUNCTION_CONSTANT, kernel);
 
     m->out->sections[twin].name =
         arena_join(&m->image->arena, TEXT(SECTIONS_WORDS_TWIN), m->symbols[kernel].name);
@@ -136,7 +131,7 @@ bool texture_layout(struct merging *m)
         if (merged_is_bank(&m->out->sections[i], 0) && m->out->sections[i].size > textures->base)
             textures->base = m->out->sections[i].size;
     textures->base =
-        merged_align(textures->base, merging_is_mercury(m) ? MERCURY_WORDS_ALIGNMENT : WORD_SIZE);
+        image_align_up(textures->base, merging_is_mercury(m) ? MERCURY_WORDS_ALIGNMENT : WORD_SIZE);
     order_words(m);
     end = textures->base + WORD_SIZE * m->uses.reference_count;
     check_words(m, end);
@@ -147,7 +142,7 @@ bool texture_layout(struct merging *m)
         if (!texture_has_words(m, kernel))
             continue;
         if (*bank == MERGE_NONE) /* it has no parameters */
-            *bank = layout_make_of(m, CLASS_FUNCTION_CONSTANT, kernel);
+            *bank = layout_make(m, CLASS_FUNCTION_CONSTANT, kernel);
         m->out->sections[*bank].size = end;
         if (m->out->has_twins)
             add_word_twin(m, kernel, *bank);
@@ -157,10 +152,7 @@ bool texture_layout(struct merging *m)
 
 void texture_count(const struct merging *m, uint32_t kernel, struct kernel_report *report)
 {
-    if (m->request->relocatable || !merged_is_kernel(&m->symbols[kernel]) ||
-        !texture_has_words(m, kernel))
-        return;
-    for (size_t i = 0; i < m->uses.reference_count; i++) {
+    for (size_t i = 0; i < m->uses.reference_count && texture_has_words(m, kernel); i++) {
         uint8_t type = m->symbols[m->uses.references[i]].type;
 
         *(type == STT_CUDA_TEXTURE   ? &report->textures
@@ -206,16 +198,10 @@ static void relocate_kernel(struct merging *m, uint32_t kernel)
 
 void texture_relocate(struct merging *m, size_t end)
 {
+    const struct layout *layout = &m->out->layout;
     size_t *next = &m->out->textures.relocated;
 
-    if (m->uses.reference_count == 0 || m->request->relocatable)
-        return;
-    for (; *next < m->out->layout.kernel_count; ++*next) {
-        uint32_t kernel = m->out->layout.kernels[*next];
-
-        if (m->symbols[kernel].file >= end)
-            return;
-        if (texture_has_words(m, kernel))
-            relocate_kernel(m, kernel);
-    }
+    for (; *next < layout->kernel_count && m->symbols[layout->kernels[*next]].file < end; ++*next)
+        if (texture_has_words(m, layout->kernels[*next]))
+            relocate_kernel(m, layout->kernels[*next]);
 }
