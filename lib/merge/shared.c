@@ -61,23 +61,6 @@ static void align_common(struct shared_planner *planner)
     }
 }
 
-/* Sets each function's extern address; the kernels that reach it agree on it. */
-static void tell_functions(struct shared_planner *planner)
-{
-    struct merging *m = planner->m;
-
-    for (size_t k = 0; k < m->out->layout.kernel_count; k++) {
-        const uint32_t *found;
-        size_t count = planner->windows[k].has_extern
-                           ? reach_walk(m, m->out->layout.kernels[k], REACHES_SHARED, &found)
-                           : 0;
-
-        for (size_t i = 0; i < count; i++)
-            if (m->out->shared.extern_address[found[i]] == UINT64_MAX)
-                m->out->shared.extern_address[found[i]] = planner->windows[k].extern_address;
-    }
-}
-
 uint64_t shared_reserved_bytes(const struct merging *m)
 {
     return m->request->has_no_reserved_shared ? 0 : merging_target(m)->reserved;
@@ -277,7 +260,6 @@ bool shared_layout(struct merging *m)
     keep_fixed(&planner);
     align_common(&planner);
     shared_place(&planner);
-    tell_functions(&planner);
     mark_given_sections(&planner);
     for (size_t k = 0; k < m->out->layout.kernel_count; k++)
         if (has_section(m, &planner.windows[k]))

@@ -265,12 +265,17 @@ static void unite(uint32_t *sets, const struct merged_lists *users, uint32_t ite
         sets[set_of(sets, users->items[i])] = set_of(sets, users->items[users->first[item]]);
 }
 
-/* A function's code has one address in all kernels, so their sets are united. */
-static void unite_users(struct shared_planner *planner, uint32_t *sets)
+/* Kernels with one address of `.extern .shared` arrays, and what these need in all of them. */
+struct instance {
+    uint64_t end;       /* the highest end of the kernels' variables */
+    uint64_t alignment; /* the strictest of the arrays */
+};
+
+/* By function: the kernels that reach it, if its code names an array. */
+static struct merged_lists find_extern_users(const struct shared_planner *planner)
 {
     struct merging *m = planner->m;
     struct merged_pairs pairs = {.arena = &m->arena};
-    struct merged_lists kernels_of;
 
     for (uint32_t k = 0; k < m->out->layout.kernel_count; k++) {
         const uint32_t *found;
@@ -288,20 +293,13 @@ static void unite_users(struct shared_planner *planner, uint32_t *sets)
                 index_lists_add(&pairs, found[i], k);
         }
     }
-    kernels_of = index_lists_make(&m->arena, &pairs, m->symbol_count);
-    for (uint32_t i = 0; i < m->symbol_count; i++)
-        unite(sets, &kernels_of, i);
+    return index_lists_make(&m->arena, &pairs, m->symbol_count);
 }
 
-/* Kernels with one address of `.extern .shared` arrays, and what these need in all of them. */
-struct instance {
-    uint64_t end;       /* the highest end of the kernels' variables */
-    uint64_t alignment; /* the strictest of the arrays */
-};
-
-/* By the representatives of sets of kernels. Under -g kernels that see the same array are united,
- * too. */
-static struct instance *find_instances(struct shared_planner *planner, uint32_t *sets)
+/* By the representatives of sets of kernels. A function's code has one address in all kernels, so
+ * their sets are united; under -g those of kernels that see the same array, too. */
+static struct instance *find_instances(const struct shared_planner *planner,
+                                       const struct merged_lists *users, uint32_t *sets)
 {
     struct merging *m = planner->m;
     struct instance *instances =
@@ -309,10 +307,11 @@ static struct instance *find_instances(struct shared_planner *planner, uint32_t 
 
     for (uint32_t k = 0; k < m->out->layout.kernel_count; k++)
         sets[k] = k;
-    unite_users(planner, sets);
-    for (uint32_t i = 0; m->request->debug && i < m->symbol_count; i++)
-        if (m->symbols[i].file == MERGE_NONE && planner->group_of[i] != MERGE_NONE)
+    for (uint32_t i = 0; i < m->symbol_count; i++) {
+        unite(sets, users, i);
+        if (m->request->debug && !is_defined(m, i) && planner->group_of[i] != MERGE_NONE)
             unite(sets, &planner->kernels_of, planner->group_of[i]);
+    }
     for (uint32_t k = 0; k < m->out->layout.kernel_count; k++) {
         const struct shared_window *window = &planner->windows[k];
         struct instance *instance = &instances[set_of(sets, k)];
@@ -334,7 +333,8 @@ static void place_extern(struct shared_planner *planner)
 {
     struct merging *m = planner->m;
     uint32_t *sets = arena_alloc(&m->arena, m->out->layout.kernel_count, sizeof *sets);
-    const struct instance *instances = find_instances(planner, sets);
+    const struct merged_lists users = find_extern_users(planner);
+    const struct instance *instances = find_instances(planner, &users, sets);
     bool rounds_all = toolkit_does(m->request->toolkit, TOOLKIT_ROUNDS_DYNAMIC_SHARED);
 
     for (uint32_t k = 0; k < m->out->layout.kernel_count; k++) {
@@ -349,6 +349,10 @@ static void place_extern(struct shared_planner *planner)
                                      rounds_all ? window->alignment : window->extern_alignment);
         RAISE(window->end, window->extern_address);
     }
+    for (uint32_t i = 0; i < m->symbol_count; i++)
+        if (index_lists_count(&users, i) > 0)
+            m->out->shared.extern_address[i] =
+                planner->windows[users.items[users.first[i]]].extern_address;
 }
 
 void shared_place(struct shared_planner *planner)
