@@ -140,11 +140,9 @@ void image_bytes(const struct image *image, struct buffer *out);
 /* Number of sections that is worth a thread: a third of a millisecond. */
 #define IMAGE_WORTH_A_THREAD 2000u
 
-/* Writes the file's bytes to an open output; that of many sections is prepared on two of the
- * threads that `spread` allows. On failure, reports a fatal diagnostic, aborts the output and
- * returns false. */
+/* Writes the file's bytes to an open output. On failure, reports a fatal diagnostic, aborts the
+ * output and returns false. */
 struct output; /* output/output.h */
-struct spread; /* pool/spread.h */
-bool image_append(const struct image *image, struct output *output, const struct spread *spread);
+bool image_append(const struct image *image, struct output *output);
 
 void image_free(struct image *image);

@@ -22,7 +22,6 @@
 #include "os/elf_library.h"
 #include "os/self_exec.h"
 #include "output/output.h"
-#include "pool/spread.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are put as they are");
 
@@ -118,22 +117,20 @@ void image_bytes(const struct image *image, struct buffer *out)
 /* Largest gap in a run, filled with zeros: code is aligned to 128. */
 #define LARGEST_GAP 256u
 
-/* Small contents of successive sections, as they are laid out in the file, with the gaps between
- * them. */
-struct run {
-    size_t first, last; /* sections; others between them have no contents */
-    uint64_t start;     /* in the file */
-    uint64_t size;
-    char *bytes; /* in the writer's copies */
-};
-
 struct writer {
     const struct image *image;
     struct output *output;
     Elf *elf;
+    bool is_single; /* each section's contents are passed by themselves */
+    /* Small contents of successive sections, as they are laid out in the file, with the gaps
+     * between them. */
     char *copies;
-    struct run *runs; /* none: each section's contents are passed by themselves */
-    size_t run_count, run_capacity;
+    struct {
+        Elf_Scn *last; /* its last section so far; NULL: there is no run */
+        char *bytes;
+        uint64_t start; /* in the file */
+        uint64_t size;
+    } run;
     size_t exceptions; /* number of section headers that libelf gets in another form */
 };
 
@@ -145,9 +142,6 @@ static void close_elf(void *argument)
     writer->elf = NULL;
     free(writer->copies);
     writer->copies = NULL;
-    free(writer->runs);
-    writer->runs = NULL;
-    writer->run_count = 0;
 }
 
 /* Whether libelf would misinterpret the header. */
@@ -185,64 +179,33 @@ static bool is_small(const struct image_section *section)
     return has_contents(section) && section->size < SMALL_BYTES;
 }
 
-/* The runs, and room for their bytes. */
-static void find_copied_runs(struct writer *writer)
+/* Passes the run to libelf as contents of its last section, with an offset before that section. */
+static void end_run(struct writer *writer)
 {
-    const struct image *image = writer->image;
-    struct run *run = NULL;
-    uint64_t room = 0;
-
-    for (size_t i = 1; i < image->section_count; i++) {
-        const struct image_section *section = &image->sections[i];
-
-        if (!has_contents(section))
-            continue;
-        if (!is_small(section)) {
-            run = NULL;
-            continue;
-        }
-        if (!run || section->offset - (run->start + run->size) > LARGEST_GAP) {
-            run = &ARRAY_PUSH(writer->runs, writer->run_count, writer->run_capacity);
-            *run = (struct run){.first = i, .start = section->offset};
-        }
-        run->last = i;
-        run->size = section->offset + section->size - run->start;
-    }
-    for (size_t i = 0; i < writer->run_count; i++)
-        room += writer->runs[i].size;
-    writer->copies = memory_alloc(room, 1);
-    room = 0;
-    for (size_t i = 0; i < writer->run_count; i++) {
-        writer->runs[i].bytes = writer->copies + room;
-        room += writer->runs[i].size;
-    }
+    if (writer->run.last)
+        add_section_data(writer->run.last, writer->run.bytes, writer->run.size,
+                         (int64_t)(elf64_getshdr(writer->run.last)->sh_size - writer->run.size));
+    writer->run.last = NULL;
+    writer->run.bytes += writer->run.size;
+    writer->run.size = 0;
 }
 
-static void copy_run(const struct image *image, const struct run *run)
+static void add_to_run(struct writer *writer, Elf_Scn *place, const struct image_section *section)
 {
-    uint64_t end = 0;
+    uint64_t gap = section->offset - (writer->run.start + writer->run.size);
 
-    for (size_t i = run->first; i <= run->last; i++) {
-        const struct image_section *section = &image->sections[i];
-        uint64_t at = section->offset - run->start;
-
-        if (!is_small(section))
-            continue;
-        memset(run->bytes + end, 0, at - end);
-        memcpy(run->bytes + at, section->data, section->size);
-        end = at + section->size;
+    if (!writer->run.last || gap > LARGEST_GAP) {
+        end_run(writer);
+        writer->run.start = section->offset;
+        gap = 0;
     }
+    memset(writer->run.bytes + writer->run.size, 0, gap);
+    memcpy(writer->run.bytes + writer->run.size + gap, section->data, section->size);
+    writer->run.size += gap + section->size;
+    writer->run.last = place;
 }
 
-/* Passes a run to libelf as contents of its last section, with an offset before that section. */
-static void add_run(Elf_Scn *place, const struct run *run)
-{
-    add_section_data(place, run->bytes, run->size,
-                     (int64_t)(elf64_getshdr(place)->sh_size - run->size));
-}
-
-/* *run is the first run that may end here, or the end of all. */
-static void describe_section(struct writer *writer, size_t index, const struct run **run)
+static void describe_section(struct writer *writer, size_t index)
 {
     const struct image_section *section = &writer->image->sections[index];
     Elf_Scn *place = elf_newscn(writer->elf);
@@ -256,39 +219,42 @@ static void describe_section(struct writer *writer, size_t index, const struct r
         header->sh_size = has_contents(section) ? section->size : 0;
         writer->exceptions++;
     }
-    if (!has_contents(section))
-        return;
-    if (writer->run_count == 0 || !is_small(section))
+    if (is_small(section) && !writer->is_single) {
+        add_to_run(writer, place, section);
+    } else if (has_contents(section)) {
+        end_run(writer);
         add_section_data(place, section->data, section->size, 0);
-    else if (index == (*run)->last)
-        add_run(place, (*run)++);
+    }
 }
 
 /* libelf adds the null section together with the first one. */
-static void describe_image(void *argument)
+static void describe_image(struct writer *writer)
 {
-    struct writer *writer = argument;
-    const struct run *run = writer->runs;
+    const struct image *image = writer->image;
+    uint64_t room = 0, end = 0;
     Elf64_Ehdr *header;
 
+    for (size_t i = 1; i < image->section_count && !writer->is_single; i++) {
+        const struct image_section *section = &image->sections[i];
+
+        if (is_small(section))
+            room +=
+                section->size + (section->offset - end <= LARGEST_GAP ? section->offset - end : 0);
+        if (has_contents(section))
+            end = section->offset + section->size;
+    }
+    writer->copies = writer->run.bytes = memory_alloc(room, 1);
     elf_library_begin();
     check_libelf(writer->elf = elf_begin(writer->output->fd, ELF_C_WRITE, NULL));
     elf_flagelf(writer->elf, ELF_C_SET, ELF_F_LAYOUT | ELF_F_PERMISSIVE);
     check_libelf(header = elf64_newehdr(writer->elf));
-    *header = file_header(writer->image);
+    *header = file_header(image);
     header->e_version = EV_CURRENT;
     header->e_phoff = header->e_phnum = 0;
     writer->exceptions = 0;
-    for (size_t i = 1; i < writer->image->section_count; i++)
-        describe_section(writer, i, &run);
-}
-
-static void copy_runs(void *argument)
-{
-    const struct writer *writer = argument;
-
-    for (size_t i = 0; i < writer->run_count; i++)
-        copy_run(writer->image, &writer->runs[i]);
+    for (size_t i = 1; i < image->section_count; i++)
+        describe_section(writer, i);
+    end_run(writer);
 }
 
 /* If a mapped input has been truncated, a system call fails with EFAULT. Reading it here raises
@@ -323,9 +289,10 @@ static bool lay_out_sections(struct writer *writer)
         return true;
     error = errno;
     elf_library_failure();
-    if (error || writer->run_count == 0)
+    if (error || writer->is_single)
         return update_failed(writer, error);
     close_elf(writer);
+    writer->is_single = true;
     describe_image(writer);
     return lay_out_sections(writer);
 }
@@ -375,16 +342,13 @@ static void leave_elf(struct writer *writer)
     writer->elf = NULL;
 }
 
-static bool write_image_file(const struct image *image, struct output *output,
-                             const struct spread *spread)
+static bool write_image_file(const struct image *image, struct output *output)
 {
     struct writer writer = {.image = image, .output = output};
     bool is_large = image->section_count >= IMAGE_WORTH_A_THREAD, ok;
 
     CONTEXT_DEFER(close_elf, &writer);
-    find_copied_runs(&writer);
-    /* Copying takes about as long as libelf takes for its records of the sections. */
-    spread_both(spread, is_large, copy_runs, describe_image, &writer);
+    describe_image(&writer);
     ok = lay_out_sections(&writer) && put_rest(&writer);
     output->size = ok ? image->file_size : 0;
     if (ok && is_large && self_exec_is_program())
@@ -393,7 +357,7 @@ static bool write_image_file(const struct image *image, struct output *output,
 }
 
 /* A pipe or a device cannot be written out of order. */
-bool image_append(const struct image *image, struct output *output, const struct spread *spread)
+bool image_append(const struct image *image, struct output *output)
 {
     struct buffer bytes = {0};
 
@@ -403,7 +367,7 @@ bool image_append(const struct image *image, struct output *output, const struct
         return true;
     }
     if (output->temporary)
-        return write_image_file(image, output, spread);
+        return write_image_file(image, output);
     CONTEXT_DEFER(buffer_cleanup, &bytes);
     image_bytes(image, &bytes);
     return output_append(output, buffer_bytes(&bytes));

@@ -3,8 +3,8 @@
  * The file is untrusted. The file header and the offset and number of the section headers are
  * checked before libelf gets the file, so that it cannot allocate out of proportion (and since
  * libelf silently finds no sections if their headers are cut off). Contents are views of the file.
- * nvlink accepts a truncated cubin silently; here it is an error. Records are little-endian like the
- * host and are copied; they need not be aligned. */
+ * nvlink accepts a truncated cubin silently; here it is an error. Records are little-endian like
+ * the host and are copied; they need not be aligned. */
 #include "cubin/read.h"
 
 #include <inttypes.h>

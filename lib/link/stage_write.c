@@ -55,7 +55,6 @@ static bool append_result(const struct link *link, const struct results *results
                           struct output *output)
 {
     const struct chunk_cubin *finished = results->merged.finished;
-    const struct spread spread = state_spread(link);
 
     if (link->cached.is_found)
         return output_append(output, link->cached.output);
@@ -66,7 +65,7 @@ static bool append_result(const struct link *link, const struct results *results
     if (link->request->emit_ptx)
         return output_append(output, text_bytes(results->cut.chunks.list[0].text));
     return finished ? output_append(output, (struct bytes){finished->data, finished->size})
-                    : image_append(&results->merged.image, output, &spread);
+                    : image_append(&results->merged.image, output);
 }
 
 static uint64_t image_bytes_of(const struct link *link, const struct merged *merged)

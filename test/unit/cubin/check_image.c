@@ -11,18 +11,14 @@
 #include "diag/diag.h"
 #include "os/folder.h"
 #include "output/output.h"
-#include "pool/spread.h"
 #include "files.h"
 #include "suite.h"
 
-/* On two threads if it has many sections. */
 static bool write_image(const struct image *image, const char *path)
 {
-    const struct spread spread = {.threads = 2, .jobserver = JOBSERVER_OFF};
     struct output output;
 
-    return output_open(&output, path) && image_append(image, &output, &spread) &&
-           output_commit(&output);
+    return output_open(&output, path) && image_append(image, &output) && output_commit(&output);
 }
 
 /* The file that libelf writes has the bytes that image_bytes() puts into memory. */
