@@ -72,14 +72,6 @@ uint32_t image_add_made(struct image *image, const struct section_facts *facts, 
                                     });
 }
 
-static uint32_t find_index_table(struct image *image, uint32_t symtab)
-{
-    for (uint32_t i = 1; i < image->section_count; i++)
-        if (image->sections[i].type == SHT_SYMTAB_SHNDX)
-            return i;
-    return image_add_made(image, sections_find(SHT_SYMTAB_SHNDX, 0, (struct text){0}), symtab);
-}
-
 /* SHT_SYMTAB_SHNDX has the 32-bit indices, and 0 for other symbols, as ELF requires (nvlink writes
  * the indices of all). */
 void image_begin_symbols(struct image *image, uint32_t indices, size_t count,
@@ -128,12 +120,14 @@ void image_end_symbols(struct image *image, uint32_t symtab, const struct image_
 void image_set_symbols(struct image *image, uint32_t symtab, const struct image_symbol *symbols,
                        size_t count, struct image_strings *strings)
 {
-    bool is_extended = image->section_count > SHN_LORESERVE;
+    const struct section_facts *row = sections_find(SHT_SYMTAB_SHNDX, 0, (struct text){0});
     struct image_symbols table;
     size_t first_global = 0;
+    uint32_t indices = 0;
 
-    image_begin_symbols(image, is_extended ? find_index_table(image, symtab) : 0, count, strings,
-                        &table);
+    if (image->section_count > SHN_LORESERVE)
+        indices = image_add_made(image, row, symtab);
+    image_begin_symbols(image, indices, count, strings, &table);
     for (size_t i = 0; i < count; i++)
         image_put_symbol(&table, i, &symbols[i]);
     while (first_global < count && symbols[first_global].binding != STB_GLOBAL)
@@ -150,8 +144,12 @@ void image_take_strings(struct image *image, uint32_t index, struct image_string
     image->sections[index].size = image->strings.size;
 }
 
-void image_finish_section_names(struct image *image, uint32_t index, struct image_strings *names)
+void image_set_section_names(struct image *image, uint32_t index, struct image_strings *names)
 {
+    struct image_strings own = {0};
+
+    CONTEXT_DEFER(image_strings_cleanup, &own);
+    names = names ? names : &own;
     image_string(names, (struct text){0});
     for (size_t i = 0; i < image->section_count; i++)
         if (image->sections[i].name_offset == 0)
@@ -159,14 +157,6 @@ void image_finish_section_names(struct image *image, uint32_t index, struct imag
     image->sections[index].size = names->bytes.size;
     image->sections[index].data =
         arena_copy(&image->arena, names->bytes.data, names->bytes.size, 1);
-}
-
-void image_set_section_names(struct image *image, uint32_t index)
-{
-    struct image_strings names = {0};
-
-    CONTEXT_DEFER(image_strings_cleanup, &names);
-    image_finish_section_names(image, index, &names);
 }
 
 /* Bytes that a section takes in the file. */

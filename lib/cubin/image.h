@@ -103,17 +103,14 @@ void image_put_symbol(struct image_symbols *symbols, size_t row, const struct im
 void image_end_symbols(struct image *image, uint32_t symtab, const struct image_symbols *symbols,
                        size_t first_global);
 
-/* The three functions above for an array. If the image has too many sections for st_shndx and no
- * SHT_SYMTAB_SHNDX, one is appended. */
+/* The three functions above for an array. If the image has too many sections for st_shndx, an
+ * SHT_SYMTAB_SHNDX is appended. */
 void image_set_symbols(struct image *image, uint32_t symtab, const struct image_symbol *symbols,
                        size_t count, struct image_strings *strings);
 
-/* Fills .shstrtab (section `index`) with the names of all sections. */
-void image_set_section_names(struct image *image, uint32_t index);
-
-/* The same if `names` has some of them, and others, already; sections may have their name_offset,
- * too. */
-void image_finish_section_names(struct image *image, uint32_t index, struct image_strings *names);
+/* Fills .shstrtab (section `index`) with the names of all sections. `names` may have some of them,
+ * and others, already, and sections their name_offset; NULL: none has. */
+void image_set_section_names(struct image *image, uint32_t index, struct image_strings *names);
 
 /* `value` rounded up to a multiple of `alignment`; `value` itself if that is 0. */
 static inline uint64_t image_align_up(uint64_t value, uint64_t alignment)

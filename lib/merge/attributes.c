@@ -403,32 +403,26 @@ static void encode_function(struct encoder *encoder, const struct merged_section
     put_finalizer_records(encoder);
 }
 
-static void encode_section(struct encoder *encoder, struct merged_section *section)
-{
-    encoder->count = 0;
-    encoder->out.size = 0;
-    encoder->is_twin = merged_is_twin(section->class);
-    if (section->class == CLASS_INFO)
-        encode_program(encoder, INPUT_INFO);
-    else if (section->class == CLASS_TWIN_INFO)
-        encode_program(encoder, INPUT_TWIN_INFO);
-    else
-        encode_function(encoder, section);
-    layout_set(encoder->m, section, buffer_bytes(&encoder->out));
-}
-
 bool attributes_encode(struct merging *m)
 {
-    static const enum section_class classes[] = {CLASS_INFO, CLASS_FUNCTION_INFO, CLASS_TWIN_INFO,
-                                                 CLASS_TWIN_FUNCTION_INFO};
     struct encoder encoder = {.m = m};
 
     CONTEXT_DEFER(buffer_cleanup, &encoder.out);
     needs_begin(&encoder.needs, m);
-    for (size_t c = 0; c < sizeof classes / sizeof *classes; c++)
-        for (uint32_t i = m->out->classes.first[classes[c]];
-             i < m->out->classes.first[classes[c] + 1]; i++)
-            if (m->out->sections[m->out->classes.items[i]].index)
-                encode_section(&encoder, &m->out->sections[m->out->classes.items[i]]);
+    for (size_t i = 0; i < m->out->order_count; i++) {
+        struct merged_section *section = &m->out->sections[m->out->order[i]];
+
+        encoder.count = 0;
+        encoder.out.size = 0;
+        encoder.is_twin = merged_is_twin(section->class);
+        if (section->class == CLASS_INFO || section->class == CLASS_TWIN_INFO)
+            encode_program(&encoder, encoder.is_twin ? INPUT_TWIN_INFO : INPUT_INFO);
+        else if (section->class == CLASS_FUNCTION_INFO ||
+                 section->class == CLASS_TWIN_FUNCTION_INFO)
+            encode_function(&encoder, section);
+        else
+            continue;
+        layout_set(m, section, buffer_bytes(&encoder.out));
+    }
     return !m->failed;
 }

@@ -162,7 +162,7 @@ void build_image(struct merging *m)
     set_header(m);
     for (size_t i = 0; i < m->out->order_count; i++)
         add_to_image(m, &m->out->sections[m->out->order[i]]);
-    image_finish_section_names(image, ORDERING_SHSTRTAB, &m->out->section_strings);
+    image_set_section_names(image, ORDERING_SHSTRTAB, &m->out->section_strings);
     mercury_encode_symbols(m);
     image_take_strings(image, ORDERING_STRTAB, &m->out->strings);
     image_layout(image);

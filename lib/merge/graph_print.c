@@ -16,27 +16,17 @@ struct printer {
     bool is_dot;
 };
 
-static struct text name_of(const struct printer *printer, uint32_t symbol)
-{
-    return printer->number[symbol] ? printer->names[printer->number[symbol] - 1]
-                                   : printer->m->symbols[symbol].name;
-}
-
-/* Escapes characters that would end the line or control a terminal. */
+/* Escapes characters that would end the line or control a terminal; in a quoted string of Graphviz
+ * the quote and the backslash are special, too. */
 static void put_function_name(const struct printer *printer, uint32_t symbol)
 {
-    escape_text(name_of(printer, symbol), printer->out);
-}
-
-/* In a quoted string of Graphviz only the quote and the backslash are special. */
-static void put_quoted(const struct printer *printer, uint32_t symbol)
-{
+    uint32_t number = printer->number[symbol];
     struct buffer shown = {0};
 
     CONTEXT_DEFER(buffer_cleanup, &shown);
-    escape_text(name_of(printer, symbol), &shown);
+    escape_text(number ? printer->names[number - 1] : printer->m->symbols[symbol].name, &shown);
     for (size_t i = 0; i < shown.size; i++) {
-        if (shown.data[i] == '"' || shown.data[i] == '\\')
+        if (printer->is_dot && (shown.data[i] == '"' || shown.data[i] == '\\'))
             buffer_char(printer->out, '\\');
         buffer_char(printer->out, shown.data[i]);
     }
@@ -105,7 +95,7 @@ static void put_node(const struct printer *printer, uint32_t symbol)
     uint32_t registers = printed_registers(m, symbol);
 
     buffer_printf(printer->out, "    f%u [label=\"", printer->number[symbol]);
-    put_quoted(printer, symbol);
+    put_function_name(printer, symbol);
     if (registers)
         buffer_printf(printer->out, "\\n%u registers", registers);
     buffer_printf(printer->out, "\"%s%s];\n",

@@ -92,7 +92,7 @@ void emit_relocatable(struct unit *unit)
     emit_fill(unit, SECTION_PROTOTYPE, emit_graph_prototypes);
     emit_fill(unit, SECTION_LINES, emit_line_units);
     emit_symbol_table(unit);
-    image_set_section_names(&unit->image, unit->sections[SECTION_NAMES]);
+    image_set_section_names(&unit->image, unit->sections[SECTION_NAMES], NULL);
     image_layout(&unit->image);
     image_bytes(&unit->image, &unit->cubin);
 }

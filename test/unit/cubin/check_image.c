@@ -129,7 +129,7 @@ static struct image_section *add(struct image *image, const char *name, uint32_t
 
 static void finish(struct image *image)
 {
-    image_set_section_names(image, 1);
+    image_set_section_names(image, 1, NULL);
     image_layout(image);
 }
 

@@ -85,7 +85,7 @@ bool cubin_image(struct image *image, const struct cubin *cubin)
     for (size_t i = 1; i < cubin->section_count; i++)
         add_section(image, &cubin->sections[i]);
     set_symbols(image, cubin);
-    image_set_section_names(image, 1);
+    image_set_section_names(image, 1, NULL);
     image_layout(image);
     return true;
 }
