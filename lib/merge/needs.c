@@ -30,12 +30,11 @@ static void add_function_externs(struct needs *needs, uint32_t function)
         }
 }
 
-static int compare_orders(const void *a, const void *b, void *functions)
+/* Symbols by what an array has for each. */
+static int compare_keys(const void *a, const void *b, void *keys)
 {
-    uint32_t x = ((const struct merged_function *)functions)[*(const uint32_t *)a].order;
-    uint32_t y = ((const struct merged_function *)functions)[*(const uint32_t *)b].order;
-
-    return COMPARE(x, y);
+    return COMPARE(((const uint32_t *)keys)[*(const uint32_t *)a],
+                   ((const uint32_t *)keys)[*(const uint32_t *)b]);
 }
 
 /* Lists the functions that a kernel reaches through others with the flag, in the order in which
@@ -54,8 +53,8 @@ static void list_reached(struct needs *needs, uint32_t kernel, enum reach_flag f
         if (m->functions[function].records.size > 0)
             needs->reached[needs->reached_count++] = function;
     }
-    qsort_r(needs->reached, needs->reached_count, sizeof *needs->reached, compare_orders,
-            m->functions);
+    qsort_r(needs->reached, needs->reached_count, sizeof *needs->reached, compare_keys,
+            m->info_order);
 }
 
 /* Begins the current list with the externs of some functions. */
@@ -65,12 +64,6 @@ static void start_externs(struct needs *needs, const uint32_t *functions, size_t
     needs->kernel++;
     for (size_t i = 0; i < count; i++)
         add_function_externs(needs, functions[i]);
-}
-
-static int compare_symbol_rows(const void *a, const void *b, void *rows)
-{
-    return COMPARE(((const uint32_t *)rows)[*(const uint32_t *)a],
-                   ((const uint32_t *)rows)[*(const uint32_t *)b]);
 }
 
 /* Measured: if other functions add nothing to the externs of the program's only kernel, it has its
@@ -84,7 +77,7 @@ static void order_all_externs(struct needs *needs, uint32_t kernel, size_t own)
         return;
     }
     if (toolkit_does(needs->m->request->toolkit, TOOLKIT_SORTS_EXTERNS)) {
-        qsort_r(needs->externs, needs->extern_count, sizeof *needs->externs, compare_symbol_rows,
+        qsort_r(needs->externs, needs->extern_count, sizeof *needs->externs, compare_keys,
                 needs->m->out->rows.of_symbol);
         return;
     }

@@ -64,8 +64,7 @@ struct merged_function {
     uint32_t twin_frame;
     uint32_t barriers;
     uint32_t call_stack;  /* its CRS_STACK_SIZE, bytes */
-    uint32_t order;       /* of its info section in reading order; MERGE_NONE = it has none */
-    struct bytes records; /* of that section */
+    struct bytes records; /* of its info section */
     uint32_t flags;       /* its own, enum reach_flag */
 };
 
@@ -185,6 +184,7 @@ struct merging {
     struct call_graph graph;
     bool *is_live;                     /* by symbol: a function that is kept (liveness.c) */
     struct merged_function *functions; /* by symbol (records.c) */
+    uint32_t *info_order;              /* by symbol: of its info section in reading order */
     struct uses uses;
     struct reach *reach; /* by node */
     struct {

@@ -101,11 +101,10 @@ void records_gather(struct merging *m)
     uint32_t order = 0;
 
     m->functions = arena_zalloc(&m->arena, m->symbol_count, sizeof *m->functions);
-    for (size_t i = 0; i < m->symbol_count; i++) {
-        m->functions[i].order = MERGE_NONE;
+    m->info_order = merging_none(m, m->symbol_count);
+    for (size_t i = 0; i < m->symbol_count; i++)
         if (m->symbols[i].alias != MERGE_NONE && !merging_is_inner(m, (uint32_t)i))
             m->functions[m->symbols[i].alias].flags |= REACHES_ALIAS;
-    }
     for (size_t file = 0; file < m->count; file++)
         gather_flags(m, file);
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_INFO);) {
@@ -114,7 +113,7 @@ void records_gather(struct merging *m)
         if (owner == MERGE_NONE) {
             gather_program_records(m, at.file, at.section->data, false);
         } else if (merging_keeps(m, at.file, at.index)) {
-            m->functions[owner].order = order++;
+            m->info_order[owner] = order++;
             gather_function_records(m, &m->functions[owner], at.section->data);
         }
     }
