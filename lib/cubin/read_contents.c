@@ -53,27 +53,23 @@ static bool check_text(const struct reader *reader, size_t index)
     return true;
 }
 
-/* Smallest valid payload of the records that the merger interprets. */
-static size_t smallest_payload(uint8_t attribute)
-{
-    return info_is_about_symbol(attribute) ? 8 : attribute == EIATTR_CRS_STACK_SIZE ? 4 : 0;
-}
-
 static bool check_record(const struct reader *reader, size_t index,
                          const struct info_record *record, bool has_symbols)
 {
     size_t words = has_symbols ? info_symbol_words(record) : 0;
+    /* Smallest valid payload of the records that the merger interprets. */
+    size_t least = info_is_about_symbol(record->attribute)      ? 8
+                   : record->attribute == EIATTR_CRS_STACK_SIZE ? 4
+                                                                : 0;
 
     if (record->attribute == 0) /* EIATTR_ERROR */
         return read_bad_section(reader, index, "has a record without an attribute");
     if (record->format < EIFMT_NVAL || record->format > EIFMT_SVAL)
         return read_bad_section(reader, index, "has a record of format %u, expected 1 to 4",
                                 record->format);
-    if (has_symbols && record->format == EIFMT_SVAL &&
-        record->payload.size < smallest_payload(record->attribute))
+    if (has_symbols && record->format == EIFMT_SVAL && record->payload.size < least)
         return read_bad_section(reader, index, "has a record %#x of %zu bytes, expected %zu",
-                                record->attribute, record->payload.size,
-                                smallest_payload(record->attribute));
+                                record->attribute, record->payload.size, least);
     for (size_t i = 0; i < words; i++) {
         uint32_t symbol = info_word(record->payload, i);
 
@@ -136,8 +132,6 @@ static bool check_callgraph(const struct reader *reader, size_t index)
     struct bytes data = reader->cubin->sections[index].data;
     int32_t part = 0;
 
-    if (!check_pair_size(reader, index))
-        return false;
     for (size_t i = 0; i < data.size / 8; i++) {
         int32_t second = (int32_t)info_word(data, i * 2 + 1);
 
@@ -157,11 +151,7 @@ static bool check_callgraph(const struct reader *reader, size_t index)
 
 static bool check_prototypes(const struct reader *reader, size_t index)
 {
-    size_t count = reader->cubin->sections[index].data.size / 8;
-
-    if (!check_pair_size(reader, index))
-        return false;
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < reader->cubin->sections[index].data.size / 8; i++)
         if (!check_graph_pair(reader, index, i, true))
             return false;
     return true;
@@ -199,9 +189,9 @@ static bool check_section(const struct reader *reader, size_t index)
     case SHT_CUDA_MERC_INFO:
         return check_info(reader, index);
     case SHT_CUDA_CALLGRAPH:
-        return check_callgraph(reader, index);
+        return check_pair_size(reader, index) && check_callgraph(reader, index);
     case SHT_CUDA_PROTOTYPE:
-        return check_prototypes(reader, index);
+        return check_pair_size(reader, index) && check_prototypes(reader, index);
     case SHT_NOTE:
         return check_notes(reader, index);
     default:
