@@ -204,8 +204,11 @@ void creation_put_names(struct merging *m);
  * indices do not fit into st_shndx. */
 enum { ORDERING_SHSTRTAB = 1, ORDERING_STRTAB, ORDERING_SYMTAB, ORDERING_INDICES };
 
-/* The row of one of them. */
-const struct section_facts *ordering_table(unsigned index);
+/* The row of one of them: those of sections.def have this order. */
+static inline const struct section_facts *ordering_table(unsigned index)
+{
+    return sections_of_class(CLASS_TABLE) + (index - ORDERING_SHSTRTAB);
+}
 
 /* Fills m->out->classes and m->out->order, and gives every merged section its index in the image.
  */

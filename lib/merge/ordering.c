@@ -146,19 +146,6 @@ size_t ordering_functions(struct merging *m, uint32_t *functions)
     return count;
 }
 
-const struct section_facts *ordering_table(unsigned index)
-{
-    switch (index) {
-    case ORDERING_SHSTRTAB:
-        return sections_of_kind(KIND_NAMES, false);
-    case ORDERING_STRTAB:
-        return sections_of_kind(KIND_STRINGS, false);
-    default:
-        return sections_find(index == ORDERING_SYMTAB ? SHT_SYMTAB : SHT_SYMTAB_SHNDX, 0,
-                             (struct text){0});
-    }
-}
-
 bool ordering_is_extended(const struct merging *m)
 {
     return ORDERING_INDICES + m->out->order_count >= SHN_LORESERVE;

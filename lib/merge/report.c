@@ -194,23 +194,7 @@ static void fill_calls(const struct merging *m, struct merge_report *report,
     }
 }
 
-/* Finds why the function that a cubin's symbol defines is not in the image. False if it is. */
-static bool find_reason(const struct merging *m, uint32_t file, uint32_t input, uint32_t symbol,
-                        enum merge_reason *reason)
-{
-    if (fold_has(m, file, input))
-        *reason = m->is_live[symbol] ? MERGE_FOLDED : MERGE_UNREACHED;
-    else if (overridden_has(m, file, input))
-        *reason = MERGE_CAME_LATER;
-    else if (overridden_replaced(m, file, input, symbol))
-        *reason = MERGE_GAVE_WAY;
-    else if (!m->is_live[symbol] && m->symbols[symbol].alias == MERGE_NONE)
-        *reason = MERGE_UNREACHED;
-    else
-        return false;
-    return true;
-}
-
+/* Adds the function that a cubin's symbol defines, unless it is in the image. */
 static void add_drop(const struct merging *m, struct merge_report *report, uint32_t file,
                      uint32_t input)
 {
@@ -218,8 +202,17 @@ static void add_drop(const struct merging *m, struct merge_report *report, uint3
     uint32_t merged = merging_symbol(m, file, input);
     enum merge_reason reason;
 
-    if (symbol->type != STT_FUNC || symbol->section == SHN_UNDEF || merged == MERGE_NONE ||
-        !find_reason(m, file, input, merged, &reason))
+    if (symbol->type != STT_FUNC || symbol->section == SHN_UNDEF || merged == MERGE_NONE)
+        return;
+    if (fold_has(m, file, input))
+        reason = m->is_live[merged] ? MERGE_FOLDED : MERGE_UNREACHED;
+    else if (overridden_has(m, file, input))
+        reason = MERGE_CAME_LATER;
+    else if (overridden_replaced(m, file, input, merged))
+        reason = MERGE_GAVE_WAY;
+    else if (!m->is_live[merged] && m->symbols[merged].alias == MERGE_NONE)
+        reason = MERGE_UNREACHED;
+    else
         return;
     report->places.drops[report->places.drop_count++] =
         (struct merge_drop){.name = arena_text(&report->arena, symbol->name),
