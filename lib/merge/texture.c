@@ -21,7 +21,8 @@
 /* From sm_100 on the first word is at a multiple of: */
 #define MERCURY_WORDS_ALIGNMENT 16u
 
-/* The kinds of reference, in the order in which their words are sorted at first. */
+/* The kinds of reference, in the order in which their words are sorted at first, from the last type
+ * to the first. */
 static const struct reference_kind {
     uint8_t type;
     uint32_t relocation;
@@ -42,11 +43,7 @@ static const struct reference_kind {
 
 static const struct reference_kind *reference_kind_of(const struct merged_symbol *reference)
 {
-    size_t kind = 0;
-
-    while (kinds[kind].type != reference->type)
-        kind++;
-    return &kinds[kind];
+    return &kinds[STT_CUDA_SURFACE - reference->type];
 }
 
 bool texture_has_words(const struct merging *m, uint32_t function)
@@ -74,17 +71,6 @@ static void order_words(struct merging *m)
         textures->offset[textures->words[i]] = textures->base + WORD_SIZE * i;
 }
 
-static void check_counts(struct merging *m, const size_t counts[], uint32_t kernel)
-{
-    for (size_t kind = KIND_COUNT; kind-- > 0;) {
-        if (counts[kind] <= kinds[kind].most)
-            continue;
-        diag_fatal("More than %u %s used in entry function '%.*s'", kinds[kind].most,
-                   kinds[kind].name, TEXT_ARG(m->symbols[kernel].name));
-        m->failed = true;
-    }
-}
-
 /* Checks the number of references of kernels and the size of bank 0. */
 static void check_words(struct merging *m, uint64_t end)
 {
@@ -97,7 +83,11 @@ static void check_words(struct merging *m, uint64_t end)
         return;
     for (size_t i = 0; i < m->uses.reference_count; i++)
         counts[reference_kind_of(&m->symbols[m->uses.references[i]]) - kinds]++;
-    check_counts(m, counts, m->out->layout.kernels[k]);
+    for (size_t kind = KIND_COUNT; kind-- > 0;)
+        if (counts[kind] > kinds[kind].most)
+            m->failed =
+                !diag_fatal("More than %u %s used in entry function '%.*s'", kinds[kind].most,
+                            kinds[kind].name, TEXT_ARG(m->symbols[m->out->layout.kernels[k]].name));
     if (end <= CONSTANT_BANK_BYTES)
         return;
     MERGING_REFUSAL(m, "File uses too much constant data in bank 0 (%#llx bytes, %#x max)",
