@@ -410,7 +410,7 @@ bool attributes_encode(struct merging *m)
     CONTEXT_DEFER(buffer_cleanup, &encoder.out);
     needs_begin(&encoder.needs, m);
     for (size_t i = 0; i < m->out->order_count; i++) {
-        struct merged_section *section = &m->out->sections[m->out->order[i]];
+        const struct merged_section *section = &m->out->sections[m->out->order[i]];
 
         encoder.count = 0;
         encoder.out.size = 0;
@@ -422,7 +422,7 @@ bool attributes_encode(struct merging *m)
             encode_function(&encoder, section);
         else
             continue;
-        layout_set(m, section, buffer_bytes(&encoder.out));
+        layout_set(m, m->out->order[i], buffer_bytes(&encoder.out));
     }
     return !m->failed;
 }

@@ -80,7 +80,7 @@ static void set_class_contents(struct merging *m, enum section_class class,
                                const struct buffer *contents)
 {
     for (uint32_t i = m->out->classes.first[class]; i < m->out->classes.first[class + 1]; i++)
-        layout_set(m, &m->out->sections[m->out->classes.items[i]], buffer_bytes(contents));
+        layout_set(m, m->out->classes.items[i], buffer_bytes(contents));
 }
 
 void graph_encode(struct merging *m)

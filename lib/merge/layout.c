@@ -85,8 +85,10 @@ void layout_make_info(struct merging *m, enum section_class class, uint32_t func
     m->out->sections[added].input = input;
 }
 
-void layout_set(struct merging *m, struct merged_section *section, struct bytes contents)
+void layout_set(struct merging *m, uint32_t index, struct bytes contents)
 {
+    struct merged_section *section = &m->out->sections[index];
+
     section->own = arena_copy(&m->image->arena, contents.data, contents.size, 1);
     section->data = section->own;
     section->size = contents.size;

@@ -204,14 +204,16 @@ static void add_graph(struct merging *m)
 
     for (uint32_t i = 0; i < count; i++) {
         enum section_class class = m->out->sections[i].class;
+        uint32_t twin;
 
         if (class != CLASS_CALLGRAPH && class != CLASS_PROTOTYPE)
             continue;
         class = sections_of_class(class)->twin;
         if (!toolkit_is_in(m->request->toolkit, sections_of_class(class)->toolkits))
             continue;
-        m->out->sections[i].twin = layout_make(m, class, MERGE_NONE);
-        m->out->sections[m->out->sections[i].twin].target = i;
+        twin = layout_make(m, class, MERGE_NONE);
+        m->out->sections[i].twin = twin;
+        m->out->sections[twin].target = i;
     }
 }
 

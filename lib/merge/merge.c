@@ -56,7 +56,7 @@ static void order(struct merging *m)
     attributes_add_sections(m);
     graph_add_sections(m);
     if (!m->request->relocatable && !merging_is_mercury(m))
-        layout_set(m, &m->out->sections[layout_make(m, CLASS_REL_ACTION, MERGE_NONE)],
+        layout_set(m, layout_make(m, CLASS_REL_ACTION, MERGE_NONE),
                    (struct bytes){rel_action, sizeof rel_action});
     mercury_add_sections(m);
     creation_order(m);

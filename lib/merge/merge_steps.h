@@ -72,7 +72,7 @@ void layout_make_info(struct merging *m, enum section_class class, uint32_t func
                       uint32_t input);
 
 /* Replaces a section's contents by a copy of `contents`. */
-void layout_set(struct merging *m, struct merged_section *section, struct bytes contents);
+void layout_set(struct merging *m, uint32_t section, struct bytes contents);
 
 /* By symbol: the function's merged section of a constant bank, or MERGE_NONE. */
 uint32_t *layout_find_banks(struct merging *m, uint32_t bank);

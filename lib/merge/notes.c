@@ -13,7 +13,7 @@ static void add_note_section(struct merging *m, const struct section_facts *row,
     uint32_t added = layout_make_row(m, row, row->name, MERGE_NONE);
 
     m->out->sections[added].flags = flags;
-    layout_set(m, &m->out->sections[added], contents);
+    layout_set(m, added, contents);
     table_add(&m->out->section_names, row->name, added);
 }
 
