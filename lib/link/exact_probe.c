@@ -1,6 +1,4 @@
 /* exact_probe.c: the ptxas of a toolkit that is not known joins a small program first. */
-#include "link/exact_probe.h"
-
 #include <string.h>
 
 #include "base/context.h"
@@ -9,6 +7,7 @@
 #include "facts/targets.h"
 #include "join/join.h"
 #include "link/exact.h"
+#include "link/stages.h"
 #include "ptx/symbol.h"
 
 /* A probe is three runs of ptxas on small programs, and takes 3 % of the processor time that ptxas
@@ -79,7 +78,10 @@ const char *exact_probe_options(const struct link *link)
     return is_changed ? "an option for ptxas changes what kernels share, or their order" : NULL;
 }
 
-const char *exact_probe_version(const struct link *link, bool *needs_probe)
+/* Why the program must be assembled in one piece, as far as ptxas's version tells, which may run
+ * ptxas. Of a version that is not known, *needs_probe says that a probe must tell, and is worth its
+ * time. */
+static const char *judge_version(const struct link *link, bool *needs_probe)
 {
     const struct assembler_request *assembler = &link->request->assembler;
     struct toolkit_version version;
@@ -104,7 +106,27 @@ const char *exact_probe_version(const struct link *link, bool *needs_probe)
     return *needs_probe ? NULL : "it is small, and this ptxas is of a toolkit that is not known";
 }
 
-bool exact_probe_split(struct exact_probe *probe, struct arch arch)
+/* A small program that has something of each kind, in chunks and in one piece. */
+struct probe {
+    struct program program;
+    struct cut cut, whole;
+    struct cubins chunk_cubins, whole_cubin;
+    struct buffer image;
+};
+
+static void free_probe(void *argument)
+{
+    struct probe *probe = argument;
+
+    buffer_free(&probe->image);
+    cubins_free(&probe->chunk_cubins);
+    cubins_free(&probe->whole_cubin);
+    chunks_free(&probe->cut.chunks);
+    chunks_free(&probe->whole.chunks);
+    program_free(&probe->program);
+}
+
+static bool split_probe(struct probe *probe, struct arch arch)
 {
     const struct target_name *target = targets_find_name(arch);
     struct split_request wanted = {.wanted = 2, .is_exact = true, .minimum_bytes = 1, .arch = arch};
@@ -116,44 +138,44 @@ bool exact_probe_split(struct exact_probe *probe, struct arch arch)
         text_of(arena_printf(&probe->program.arena, ".version %u.%u\n.target %s\n%s", version / 10,
                              version % 10, arch_name(arch, name), probe_body));
     if (!program_link(&probe->program, &source, 1, &(struct program_request){.arch = arch}) ||
-        !split_program(&probe->chunks, &probe->program, &wanted) || !probe->chunks.is_exact)
+        !split_program(&probe->cut.chunks, &probe->program, &wanted) || !probe->cut.chunks.is_exact)
         return false;
     wanted.wanted = 1;
-    return split_program(&probe->whole, &probe->program, &wanted);
+    return split_program(&probe->whole.chunks, &probe->program, &wanted);
 }
 
-static bool assemble_both(struct exact_probe *probe, const struct assemble_request *request,
+static bool assemble_both(struct probe *probe, const struct assemble_request *request,
                           struct arena *arena)
 {
     const char *why;
 
     DIAG_SILENCE();
-    return assemble_chunks(&probe->chunk_cubins, &probe->chunks, request) == LINK_OK &&
-           exact_make_program(&probe->image, &probe->chunks, &probe->chunk_cubins, arena, &why) &&
-           assemble_chunks(&probe->whole_cubin, &probe->whole, request) == LINK_OK &&
+    return assemble_chunks(&probe->chunk_cubins, &probe->cut.chunks, request) == LINK_OK &&
+           exact_make_program(&probe->image, &probe->cut.chunks, &probe->chunk_cubins, arena,
+                              &why) &&
+           assemble_chunks(&probe->whole_cubin, &probe->whole.chunks, request) == LINK_OK &&
            probe->image.size == probe->whole_cubin.list->size &&
            memcmp(probe->image.data, probe->whole_cubin.list->data, probe->image.size) == 0;
 }
 
-const char *exact_probe_run(struct exact_probe *probe, const struct assemble_request *request,
-                            struct arena *arena)
+bool exact_probe_find(const struct link *link, struct assembled *assembled, const char **obstacle)
 {
-    bool is_same;
+    struct probe probe = {0};
+    struct assemble_request request;
+    bool needs_probe;
 
+    *obstacle = judge_version(link, &needs_probe);
+    if (!needs_probe)
+        return true;
+    if (!stage_open_assembler(link, &assembled->assembler))
+        return false;
+    CONTEXT_DEFER(free_probe, &probe);
+    if (!split_probe(&probe, link->members.arch))
+        return diag_error("The program that tries ptxas is not split");
+    request = stage_assemble_request(link, &probe.cut, assembled);
     diag_state_get()->phase = PHASE_CHUNKS;
-    is_same = assemble_both(probe, request, arena);
+    if (!assemble_both(&probe, &request, &assembled->arena))
+        *obstacle = "this ptxas writes whole programs in a form that is not known";
     diag_state_get()->phase = PHASE_PROGRAM;
-    return is_same ? NULL : "this ptxas writes whole programs in a form that is not known";
-}
-
-void exact_probe_free(void *argument)
-{
-    struct exact_probe *probe = argument;
-
-    buffer_free(&probe->image);
-    cubins_free(&probe->chunk_cubins);
-    cubins_free(&probe->whole_cubin);
-    chunks_free(&probe->chunks);
-    chunks_free(&probe->whole);
-    program_free(&probe->program);
+    return true;
 }

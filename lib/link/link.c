@@ -9,7 +9,6 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
-#include "link/link_cache.h"
 #include "link/stages.h"
 #include "link/verbose.h"
 #include "os/cancellation.h"

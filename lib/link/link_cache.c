@@ -1,5 +1,5 @@
 /* link_cache.c: builds a key of everything that the stages after stage_agree() use. */
-#include "link/link_cache.h"
+#include "link/stages.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* reproduce.c: each file gets a place in the tar's folder, and the words name it by that place. */
-#include "link/reproduce.h"
+#include "link/stages.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -11,6 +11,7 @@
 #include "output/tar.h"
 
 struct reproduction {
+    const struct link *link;
     struct arena arena;
     struct tar *tar;
     const char *folder;    /* the tar's folder, without a final slash */
@@ -96,8 +97,10 @@ static void put_response_word(struct buffer *words, const char *prefix, const ch
     buffer_string(words, "'\n");
 }
 
-static bool add_input_files(struct reproduction *reproduction, const struct inputs *inputs)
+static bool add_input_files(struct reproduction *reproduction)
 {
+    const struct inputs *inputs = &reproduction->link->inputs;
+
     for (size_t i = 0; i < inputs->count; i++) {
         const struct input_file *file = &inputs->files[i];
         const char *place = place_in_tar(reproduction, file->path);
@@ -123,8 +126,10 @@ static bool add_file_to_tar(struct reproduction *reproduction, const char *path,
            add_to_tar(reproduction, place, (struct bytes){(const uint8_t *)file.data, file.size});
 }
 
-static bool add_option_words(struct reproduction *reproduction, const struct link_request *request)
+static bool add_option_words(struct reproduction *reproduction)
 {
+    const struct link_request *request = reproduction->link->request;
+
     for (size_t i = 0; i < request->reproduce_word_count; i++) {
         const struct reproduce_word *word = &request->reproduce_words[i];
         const char *place = word->path ? place_in_tar(reproduction, word->path) : "";
@@ -137,9 +142,9 @@ static bool add_option_words(struct reproduction *reproduction, const struct lin
 }
 
 /* version.txt: the versions of the linker and its tools; nothing that could identify the user. */
-static void describe_tools(struct reproduction *reproduction,
-                           const struct assembler_request *request)
+static void describe_tools(struct reproduction *reproduction)
 {
+    const struct assembler_request *request = &reproduction->link->request->assembler;
     static const char *const variables[] = {"MAKEFLAGS", "LIBNVVM_DISABLE_CONCURRENT_API"};
     struct buffer *version = &reproduction->version;
     struct utsname system;
@@ -162,36 +167,31 @@ static void describe_tools(struct reproduction *reproduction,
     buffer_string(version, "\nTo link again, in this folder: minilink @response.txt\n");
 }
 
-/* First, so that a --behave-like of the link's own comes after it. */
-static void add_toolkit(struct reproduction *reproduction, const struct toolkit_facts *toolkit)
+static bool write_tar(struct reproduction *reproduction)
 {
-    put_response_word(
-        &reproduction->words, "--behave-like=",
-        arena_printf(&reproduction->arena, "%u.%u", toolkit->version / 10, toolkit->version % 10));
-}
+    const char *path = reproduction->link->request->reproduce;
+    const unsigned version = reproduction->link->toolkit->version;
 
-static bool write_tar(struct reproduction *reproduction, const struct link_request *request,
-                      const struct toolkit_facts *toolkit, const struct inputs *inputs)
-{
-    reproduction->folder = folder_name(&reproduction->arena, request->reproduce);
-    reproduction->tar = tar_open(request->reproduce);
+    reproduction->folder = folder_name(&reproduction->arena, path);
+    reproduction->tar = tar_open(path);
     if (!reproduction->tar)
         return false;
-    describe_tools(reproduction, &request->assembler);
-    add_toolkit(reproduction, toolkit);
-    return add_option_words(reproduction, request) && add_input_files(reproduction, inputs) &&
+    describe_tools(reproduction);
+    /* First, so that a --behave-like of the link's own comes after it. */
+    put_response_word(&reproduction->words, "--behave-like=",
+                      arena_printf(&reproduction->arena, "%u.%u", version / 10, version % 10));
+    return add_option_words(reproduction) && add_input_files(reproduction) &&
            add_to_tar(reproduction, "response.txt", buffer_bytes(&reproduction->words)) &&
            add_to_tar(reproduction, "version.txt", buffer_bytes(&reproduction->version)) &&
            tar_commit(reproduction->tar);
 }
 
-bool reproduce_write(const struct link_request *request, const struct toolkit_facts *toolkit,
-                     const struct inputs *inputs)
+bool reproduce_write(const struct link *link)
 {
-    struct reproduction reproduction = {0};
+    struct reproduction reproduction = {.link = link};
 
-    if (!request->reproduce)
+    if (!link->request->reproduce)
         return true;
     CONTEXT_DEFER(free_reproduction, &reproduction);
-    return write_tar(&reproduction, request, toolkit, inputs);
+    return write_tar(&reproduction);
 }

@@ -5,14 +5,13 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "diag/diag.h"
-#include "link/lazy.h"
 #include "link/member_cubins.h"
 #include "link/overwrite_check.h"
 #include "link/verbose.h"
-#include "link/reproduce.h"
 #include "link/stages.h"
 #include "lto/lto.h"
 #include "merge/merge.h"
+#include "ptx/needed.h"
 #include "ptx/symbol.h"
 
 static bool selects_entries(const struct link *link)
@@ -97,6 +96,118 @@ static bool select_from_inputs(struct link *link)
     return lto_refuse_alone(&link->members) && used_collect(&link->used, &link->inputs, &used);
 }
 
+struct names {
+    struct text *list;
+    size_t count, capacity;
+};
+
+static void add_wanted_name(struct link *link, struct names *names, struct text name)
+{
+    if (name.size)
+        ARENA_PUSH(&link->sources_arena, names->list, names->count, names->capacity) = name;
+}
+
+/* What cubins leave undefined, and --undefined names. */
+static void find_undefined(struct link *link, struct names *names)
+{
+    const char *const *wanted = link->request->undefined;
+
+    for (size_t i = 0; i < link->member_cubin_count; i++)
+        for (size_t k = 1; k < link->member_cubins[i].symbol_count; k++)
+            if (link->member_cubins[i].symbols[k].section == SHN_UNDEF)
+                add_wanted_name(link, names, link->member_cubins[i].symbols[k].name);
+    for (; wanted && *wanted; wanted++)
+        add_wanted_name(link, names, text_of(*wanted));
+}
+
+static bool read_needed_texts(struct link *link, struct needed_text *texts, bool *is_lazy)
+{
+    for (size_t i = 0; i < link->members.count; i++) {
+        const struct member *member = &link->members.list[i];
+        struct bytes code;
+
+        if (member->role != MEMBER_PTX)
+            continue;
+        if (!member_code(member, &link->ptx_inflation, &link->sources_arena, &code))
+            return false;
+        texts[i] =
+            (struct needed_text){{(const char *)code.data, code.size}, member->is_lazy, true};
+        *is_lazy |= member->is_lazy;
+    }
+    return true;
+}
+
+/* Adds what LTO-IR and bitcode became, behind the members. */
+static size_t add_compiled(const struct link *link, struct needed_text *texts)
+{
+    size_t count = link->members.count;
+
+    if (link->lto.ptx.size)
+        texts[count++] = (struct needed_text){.text = link->lto.ptx};
+    for (size_t i = 0; i < link->bitcode.count; i++)
+        texts[count++] = (struct needed_text){.text = link->bitcode.modules[i].ptx};
+    return count;
+}
+
+static void drop_texts(struct link *link, const struct needed_text *texts)
+{
+    for (size_t i = 0; i < link->members.count; i++) {
+        struct member *member = &link->members.list[i];
+
+        if (member->role != MEMBER_PTX || texts[i].is_needed)
+            continue;
+        member->role = MEMBER_UNUSED;
+        member->reason = "nothing needs what this member of an archive defines";
+        link->members.ptx_count--;
+        diag_verbose("member %s: not used: %s", member->name, member->reason);
+    }
+}
+
+static bool has_group_code(const struct link *link, const struct group *group)
+{
+    for (size_t i = 0; i < link->members.count; i++)
+        if (groups_have(group, link->members.list, i))
+            return true;
+    return false;
+}
+
+/* A link needs at least one group, of which its cubin is made when it has nothing else. */
+static void drop_groups(struct link *link)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < link->group_count; i++)
+        if (has_group_code(link, &link->groups[i]) ||
+            (kept == 0 && i + 1 == link->group_count && link->member_cubin_count == 0))
+            link->groups[kept++] = link->groups[i];
+    link->group_count = kept;
+}
+
+/* Reads the text of each member that is PTX: link->texts[i] is that of member i. Members of
+ * archives that the rest of the link does not need lose their role, and groups without any other
+ * code are removed. LTO-IR and bitcode must have been compiled, and cubins read. */
+static bool read_texts(struct link *link)
+{
+    struct names undefined = {0};
+    bool is_lazy = false;
+
+    link->texts = arena_zalloc(&link->sources_arena, link->members.count + link->bitcode.count + 1,
+                               sizeof *link->texts);
+    if (!read_needed_texts(link, link->texts, &is_lazy))
+        return false;
+    if (!is_lazy)
+        return true;
+    find_undefined(link, &undefined);
+    needed_choose(link->texts, add_compiled(link, link->texts), undefined.list, undefined.count,
+                  &link->sources_arena);
+    drop_texts(link, link->texts);
+    drop_groups(link);
+    if (link->members.ptx_count + link->members.lto_count + link->member_cubin_count == 0)
+        diag_warning("Nothing of the archives is linked: they have no kernel, and no other input "
+                     "needs what they define");
+    return true;
+}
+
 /* Finds the group's PTX. */
 static void find_sources(struct link *link, const struct group *group,
                          struct program_source *sources, size_t *count)
@@ -162,7 +273,7 @@ static bool link_groups(struct link *link)
 {
     bool ok = true;
 
-    if (!lazy_read(link))
+    if (!read_texts(link))
         return false;
     for (size_t i = 0; i < link->group_count; i++)
         ok &= link_group(link, &link->groups[i]);
@@ -217,7 +328,7 @@ bool stage_open(struct link *link)
          merge_check_index(request->index_file) &&
          inputs_open(&link->inputs, request->operands, request->operand_count, &libraries) &&
          (overwrite_check(request, &link->inputs) || diag_blame(LINK_USAGE)) &&
-         (reproduce_write(request, link->toolkit, &link->inputs) || diag_blame(LINK_ENVIRONMENT));
+         (reproduce_write(link) || diag_blame(LINK_ENVIRONMENT));
     observe_inputs(link->observation, &link->inputs);
     observe_stage(link->observation, "open",
                   (struct observe_work){link->inputs.count, "files", input_bytes(&link->inputs)});

@@ -1,9 +1,8 @@
 /* stage_split.c: from the program to its chunks. Whether chunks of an exact split can be joined is
- * found out before any is assembled (exact_probe.h). */
+ * found out before any is assembled (exact_probe.c). */
 #include "assemble/chunk_cache.h"
 #include "base/context.h"
 #include "diag/diag.h"
-#include "link/exact_probe.h"
 #include "link/save_temps.h"
 #include "link/stages.h"
 #include "link/verbose.h"
@@ -122,36 +121,13 @@ static bool cut_edited_chunks(const struct link *link, struct cut *cut, struct a
     return ok;
 }
 
-/* Whether the chunks of this ptxas can be joined. A probe is assembled as they are, or taken from
- * the cache. */
-static bool find_obstacle(const struct link *link, struct cut *cut, struct assembled *assembled)
-{
-    struct exact_probe probe = {0};
-    struct cut probed = {0};
-    struct assemble_request request;
-    bool needs_probe;
-
-    cut->obstacle = exact_probe_version(link, &needs_probe);
-    if (!needs_probe)
-        return true;
-    if (!stage_open_assembler(link, &assembled->assembler))
-        return false;
-    CONTEXT_DEFER(exact_probe_free, &probe);
-    if (!exact_probe_split(&probe, link->members.arch))
-        return diag_error("The program that tries ptxas is not split");
-    probed.chunks = probe.chunks;
-    request = stage_assemble_request(link, &probed, assembled);
-    cut->obstacle = exact_probe_run(&probe, &request, &assembled->arena);
-    return true;
-}
-
 /* Makes one chunk of several that cannot be joined. */
 static bool unite_chunks(const struct link *link, struct cut *cut, struct assembled *assembled)
 {
     if (!cut->chunks.is_exact || cut->chunks.count == 1 || state_distribution(link) ||
         link->request->dry_run)
         return true;
-    if (!find_obstacle(link, cut, assembled))
+    if (!exact_probe_find(link, assembled, &cut->obstacle))
         return false;
     if (!cut->obstacle)
         return true;

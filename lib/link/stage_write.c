@@ -2,7 +2,6 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "input/modules.h"
-#include "link/dependencies.h"
 #include "link/overwrite_check.h"
 #include "link/stages.h"
 #include "output/output.h"

@@ -51,7 +51,7 @@ struct merged {
     struct merge_report report;
 };
 
-/* The link's result in the cache; see link_cache.h. */
+/* The link's result in the cache; see stages.h. */
 struct cached_result {
     struct cache_key key;
     struct cache_key identity; /* of the assembler; valid if has_identity */

@@ -5,9 +5,8 @@
  * group; since missing folders are skipped, the walk ends there all the same. */
 #include "os/cgroup.h"
 
-#include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -16,132 +15,105 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/text.h"
-
-/* No limit's file is longer; /proc/self/cgroup is only if groups have very long names. */
-#define FILE_MOST 8192
-
-/* Version 1 reports no limit as a number of whole pages that is more than any machine has. */
-#define MEMORY_MOST (UINT64_C(1) << 62)
+/* Version 1 reports no limit of memory as a number of whole pages that is more than any machine
+ * has. */
+#define MOST_LIMIT (UINT64_C(1) << 62)
 
 /* Linux supports 8192 at most. */
 #define MOST_PROCESSORS ((size_t)1 << 16)
 
-/* A mount point, and the limit that a folder below it sets (0 = none). */
+/* Where one version of the interface has a limit: a quota for each period, of which version 2 has
+ * both in one file, or a number of bytes. */
 struct hierarchy {
     const char *controller; /* in /proc/self/cgroup; "" is version 2 */
     const char *mount;
-    uint64_t (*limit)(const char *folder);
+    const char *file;
+    const char *period; /* its own file; or NULL */
+    bool is_quota;
 };
 
-/* Reads a file as a string; "" if it cannot be read. A longer file is truncated. */
-static void read_limit_text(const char *folder, const char *name, char text[FILE_MOST])
+static const struct hierarchy cpu[] = {
+    {"", "/sys/fs/cgroup", "cpu.max", NULL, true},
+    {"cpu", "/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "cpu.cfs_period_us", true},
+};
+static const struct hierarchy memory[] = {
+    {"", "/sys/fs/cgroup", "memory.max", NULL, false},
+    {"memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", NULL, false},
+};
+
+static FILE *open_in(const char *folder, const char *name)
 {
     char path[PATH_MAX];
-    size_t size = 0;
-    ssize_t count = 0;
-    int fd = -1;
 
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) < sizeof path)
-        fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    do {
-        count = fd < 0 ? 0 : read(fd, text + size, FILE_MOST - 1 - size);
-        size += count > 0 ? (size_t)count : 0;
-    } while (count > 0 || (count < 0 && errno == EINTR));
-    text[size] = '\0';
-    if (fd >= 0)
-        close(fd);
+    return (size_t)snprintf(path, sizeof path, "%s/%s", folder, name) < sizeof path
+               ? fopen(path, "re")
+               : NULL;
 }
 
-/* Takes the number at *text and the blanks and newlines after it; 0 for anything else, such as
- * "max" and "-1". */
-static uint64_t take_field_number(const char **text)
+/* Reads the file's only line, of one number or two. Returns how many there are; 0 for anything
+ * else, such as "max" and "-1". */
+static int read_numbers(const char *folder, const char *name, uint64_t *first, uint64_t *second)
 {
-    char *end = (char *)*text;
-    uint64_t number = isdigit((unsigned char)**text) ? strtoull(*text, &end, 10) : 0;
+    FILE *file = open_in(folder, name);
+    char line[64] = "", more;
+    int count = 0;
 
-    end += strspn(end, " \n");
-    *text = end;
-    return number;
+    if (file && fgets(line, sizeof line, file) && !line[strspn(line, "0123456789 \n")])
+        count = sscanf(line, "%" SCNu64 " %" SCNu64 " %c", first, second, &more);
+    if (file)
+        fclose(file);
+    return count > 0 && count < 3 ? count : 0;
 }
 
-static uint64_t read_limit(const char *folder, const char *name)
+static uint64_t limit_in(const char *folder, const struct hierarchy *hierarchy)
 {
-    char text[FILE_MOST];
-    const char *at = text;
-    uint64_t number;
+    uint64_t limit = 0, period = 0, none;
+    int count = read_numbers(folder, hierarchy->file, &limit, &period);
 
-    read_limit_text(folder, name, text);
-    number = take_field_number(&at);
-    return *at ? 0 : number;
+    if (hierarchy->period)
+        count += read_numbers(folder, hierarchy->period, &period, &none);
+    if (!hierarchy->is_quota)
+        return count == 1 && limit < MOST_LIMIT ? limit : 0;
+    return count == 2 && limit && period ? (limit - 1) / period + 1 : 0;
 }
 
-static uint64_t round_up(uint64_t quota, uint64_t period)
+/* Whether a line "ID:CONTROLLERS:PATH" is of the controller; moves *line to the path if so. */
+static bool is_of_controller(char **line, const char *controller)
 {
-    return quota && period ? (quota - 1) / period + 1 : 0;
-}
+    char *list = *line, *word;
 
-/* "QUOTA PERIOD", in microseconds. */
-static uint64_t cpus_v2(const char *folder)
-{
-    char text[FILE_MOST];
-    const char *at = text;
-    uint64_t quota, period;
-
-    read_limit_text(folder, "cpu.max", text);
-    quota = take_field_number(&at);
-    period = take_field_number(&at);
-    return *at ? 0 : round_up(quota, period);
-}
-
-static uint64_t cpus_v1(const char *folder)
-{
-    return round_up(read_limit(folder, "cpu.cfs_quota_us"),
-                    read_limit(folder, "cpu.cfs_period_us"));
-}
-
-static uint64_t memory_v2(const char *folder)
-{
-    return read_limit(folder, "memory.max");
-}
-
-static uint64_t memory_v1(const char *folder)
-{
-    uint64_t limit = read_limit(folder, "memory.limit_in_bytes");
-
-    return limit < MEMORY_MOST ? limit : 0;
-}
-
-/* Whether `name` is one of the words of a comma-separated list; "" is an empty list. */
-static bool is_listed_controller(struct text list, const char *name)
-{
-    struct text word;
-
-    if (!*name)
-        return list.size == 0;
-    while (text_take_part(&list, &word))
-        if (text_equal(word, text_of(name)))
+    strsep(&list, ":");
+    word = strsep(&list, ":");
+    if (!list)
+        return false;
+    *line = list;
+    while ((list = strsep(&word, ",")))
+        if (strcmp(list, controller) == 0)
             return true;
     return false;
 }
 
-/* Copies the path of the process's group from lines "ID:CONTROLLERS:PATH"; "" if there is none, or
- * if it leads out of what the process may see. */
-static void find_group(const char *groups, const char *controller, char path[FILE_MOST])
+/* Copies the path of the process's group; "" if there is none, or if it leads out of what the
+ * process may see. */
+static void find_group(const char *root, const char *controller, char path[PATH_MAX])
 {
-    path[0] = '\0';
-    for (const char *line = groups, *end; (end = strchr(line, '\n')); line = end + 1) {
-        const char *list = memchr(line, ':', (size_t)(end - line));
-        const char *name = list ? memchr(list + 1, ':', (size_t)(end - list - 1)) : NULL;
+    FILE *file = open_in(root, "proc/self/cgroup");
+    char *line = NULL, *at;
+    size_t size = 0;
 
-        if (!name ||
-            !is_listed_controller((struct text){list + 1, (size_t)(name - list - 1)}, controller))
+    path[0] = '\0';
+    while (file && getline(&line, &size, file) > 0) {
+        at = line;
+        if (!is_of_controller(&at, controller))
             continue;
-        snprintf(path, FILE_MOST, "%.*s", (int)(end - name - 1), name + 1);
-        if (path[0] != '/' || strstr(path, "/.."))
-            path[0] = '\0';
-        return;
+        at[strcspn(at, "\n")] = '\0';
+        if (at[0] == '/' && !strstr(at, "/..") && strlen(at) < PATH_MAX)
+            strcpy(path, at);
+        break;
     }
+    free(line);
+    if (file)
+        fclose(file);
 }
 
 static uint64_t least_limit(uint64_t a, uint64_t b)
@@ -149,46 +121,31 @@ static uint64_t least_limit(uint64_t a, uint64_t b)
     return a && (a < b || !b) ? a : b;
 }
 
-static uint64_t walk_hierarchy(const char *root, const char *groups,
-                               const struct hierarchy *hierarchy)
+/* The least limit of the process's group and of those above it, in both versions. */
+static uint64_t find_limit(const char *root, const struct hierarchy hierarchies[2])
 {
-    char group[FILE_MOST], folder[PATH_MAX];
+    char group[PATH_MAX], folder[PATH_MAX], *slash;
     uint64_t limit = 0;
 
-    find_group(groups, hierarchy->controller, group);
-    for (;;) {
-        int length = snprintf(folder, sizeof folder, "%s%s%s", root, hierarchy->mount, group);
-        char *slash = strrchr(group, '/');
+    for (const struct hierarchy *at = hierarchies; at < hierarchies + 2; at++) {
+        find_group(root, at->controller, group);
+        do {
+            size_t length =
+                (size_t)snprintf(folder, sizeof folder, "%s%s%s", root, at->mount, group);
 
-        if (length > 0 && (size_t)length < sizeof folder)
-            limit = least_limit(limit, hierarchy->limit(folder));
-        if (!slash)
-            break;
-        *slash = '\0';
+            if (length < sizeof folder)
+                limit = least_limit(limit, limit_in(folder, at));
+            slash = strrchr(group, '/');
+            if (slash)
+                *slash = '\0';
+        } while (slash);
     }
-    return limit;
-}
-
-static uint64_t find_limit(const char *root, const struct hierarchy *hierarchies, size_t count)
-{
-    char groups[FILE_MOST], folder[PATH_MAX];
-    uint64_t limit = 0;
-
-    snprintf(folder, sizeof folder, "%s/proc/self", root);
-    read_limit_text(folder, "cgroup", groups);
-    for (size_t i = 0; i < count; i++)
-        limit = least_limit(limit, walk_hierarchy(root, groups, &hierarchies[i]));
     return limit;
 }
 
 uint64_t cgroup_cpu_limit(const char *root)
 {
-    static const struct hierarchy hierarchies[] = {
-        {"", "/sys/fs/cgroup", cpus_v2},
-        {"cpu", "/sys/fs/cgroup/cpu", cpus_v1},
-    };
-
-    return find_limit(root, hierarchies, sizeof hierarchies / sizeof *hierarchies);
+    return find_limit(root, cpu);
 }
 
 /* The kernel refuses masks that are smaller than its own (sched_getaffinity(2)). 0 if it refuses
@@ -226,10 +183,5 @@ size_t cgroup_processors(const char *root)
 
 uint64_t cgroup_memory_limit(const char *root)
 {
-    static const struct hierarchy hierarchies[] = {
-        {"", "/sys/fs/cgroup", memory_v2},
-        {"memory", "/sys/fs/cgroup/memory", memory_v1},
-    };
-
-    return find_limit(root, hierarchies, sizeof hierarchies / sizeof *hierarchies);
+    return find_limit(root, memory);
 }
