@@ -8,15 +8,13 @@
 #include "minilink/assembler.h"
 
 struct assembler_request;
-struct ptxas_ahead;
 
 /* A ptxas that was found, and its settings. Start with {0}. */
 struct ptxas {
     char *path;
-    const char *place;         /* where it was found, until ptxas_tell() has told of it; or NULL */
-    char *version;             /* from ptxas_version(), or NULL */
-    unsigned timeout;          /* seconds that one chunk may take; 0 = no limit */
-    struct ptxas_ahead *ahead; /* started for the first chunk, or NULL (ptxas_ahead.h) */
+    const char *place; /* where it was found, until ptxas_tell() has told of it; or NULL */
+    char *version;     /* from ptxas_version(), or NULL */
+    unsigned timeout;  /* seconds that one chunk may take; 0 = no limit */
 };
 
 /* Looks for ptxas, as toolkit_find_ptxas() does, which describes the result and `search`. */
@@ -43,6 +41,11 @@ const char *const *ptxas_options(struct arena *arena, const struct minilink_job 
 const char *const *ptxas_command(struct arena *arena, const struct ptxas *ptxas,
                                  const struct minilink_job *job, const char *option,
                                  const char *input, const char *output);
+
+/* Starts ptxas for the first job with the same options as `job`, whose text is not used, up to
+ * where it opens its input (os/fork_server.h): more than half of the 9 ms that ptxas 13.0 takes for
+ * a kernel. A failure has no effect. */
+void ptxas_start_ahead(const struct ptxas *ptxas, const struct minilink_job *job);
 
 /* The assemble() of the interface; `state` is the struct ptxas. In mode WHOLE the cubin is an
  * executable, which nothing more can be linked with. */

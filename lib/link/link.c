@@ -50,10 +50,9 @@ static bool run_stages(struct link *link, struct results *results)
 
     if (link_cache_find(link, &assembled->assembler))
         return stage_write(link, results);
-    ahead_start(link, assembled);
     if (link->request->emit_ltoir)
         return compile_to_ltoir(link) && stage_end_ltoir(link, results);
-    if (!compile_to_ptx(link))
+    if (!compile_to_ptx(link, assembled))
         return false;
     /* LTO-IR and bitcode have become PTX. */
 

@@ -33,16 +33,12 @@ bool compile_find_libraries(struct link *link);
 /* Whether the selected members can be compiled. */
 bool compile_check(struct link *link);
 
-/* Compiles the members with LTO-IR or bitcode. */
-bool compile_to_ptx(struct link *link);
+/* Compiles the members with LTO-IR or bitcode, while ptxas starts if it is certain to be needed and
+ * a CPU is free. */
+bool compile_to_ptx(struct link *link, struct assembled *assembled);
 
 /* The same with LTO-IR as result, for --emit-ltoir. A warning says which members are left out. */
 bool compile_to_ltoir(struct link *link);
-
-/* ahead.c */
-
-/* Starts ptxas while LTO-IR is compiled, if it is certain to be needed and a CPU is free. */
-void ahead_start(const struct link *link, struct assembled *assembled);
 
 /* stage_split.c: from the program to its chunks */
 

@@ -6,6 +6,7 @@
 #include "os/cgroup.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <sched.h>
@@ -41,13 +42,20 @@ static const struct hierarchy memory[] = {
     {"memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", NULL, false},
 };
 
+/* Does not wait for a pipe's writer. */
 static FILE *open_in(const char *folder, const char *name)
 {
     char path[PATH_MAX];
+    FILE *file;
+    int fd;
 
-    return (size_t)snprintf(path, sizeof path, "%s/%s", folder, name) < sizeof path
-               ? fopen(path, "re")
-               : NULL;
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
+        return NULL;
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    file = fd < 0 ? NULL : fdopen(fd, "r");
+    if (fd >= 0 && !file)
+        close(fd);
+    return file;
 }
 
 /* Reads the file's only line, of one number or two. Returns how many there are; 0 for anything
@@ -80,9 +88,9 @@ static uint64_t limit_in(const char *folder, const struct hierarchy *hierarchy)
 /* Whether a line "ID:CONTROLLERS:PATH" is of the controller; moves *line to the path if so. */
 static bool is_of_controller(char **line, const char *controller)
 {
-    char *list = *line, *word;
+    char *list = strchr(*line, ':'), *word;
 
-    strsep(&list, ":");
+    list = list ? list + 1 : NULL;
     word = strsep(&list, ":");
     if (!list)
         return false;

@@ -259,7 +259,6 @@ static bool give_back(struct fork_server *server, bool works)
             all.busy[i] = all.busy[--all.busy_count];
             break;
         }
-    server->has_worked = true;
     is_kept = works && all.idle_count < MOST_IDLE;
     if (is_kept)
         all.idle[all.idle_count++] = *server;
@@ -448,6 +447,7 @@ static bool ask_for_job(struct fork_server *server, const struct fork_server_job
         end_server(server);
         return false;
     }
+    server->has_worked = true;
     descriptors[0] = printed[1];
     memcpy(descriptors + 1, job->files, job->file_count * sizeof(int));
     server->jobs++;
@@ -478,26 +478,25 @@ static bool ask_for_job(struct fork_server *server, const struct fork_server_job
 bool fork_server_run(const struct fork_server_job *job, struct exec_result *result)
 {
     struct fork_server server = {0};
-    bool is_new;
+    bool had_worked;
 
     if (!take_server_job(&server, job))
         return false;
-    is_new = server.control < 0;
-    if ((!is_new || start_server_job(&server, job)) && ask_for_job(&server, job, result))
+    had_worked = server.has_worked;
+    if ((server.control >= 0 || start_server_job(&server, job)) &&
+        ask_for_job(&server, job, result))
         return true;
-    if (is_new)
+    if (!had_worked)
         give_up_kind(server.kind);
     return false;
 }
 
-bool fork_server_pays(const char *const *argv)
+void fork_server_start(const struct fork_server_job *job)
 {
-    XXH128_hash_t kind;
-    bool pays;
+    struct fork_server server = {0};
 
-    if (!find_kind(&kind, argv) || !lock_servers())
-        return false;
-    pays = is_usable(kind, argv[0], false);
-    pthread_mutex_unlock(&all.lock);
-    return pays;
+    if (!take_server_job(&server, job))
+        return;
+    if ((server.control >= 0 || start_server_job(&server, job)) && !give_back(&server, true))
+        end_server(&server);
 }

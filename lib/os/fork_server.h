@@ -44,9 +44,8 @@ struct fork_server_job {
  * server; its copy was killed by a signal; or there are no descriptors. */
 bool fork_server_run(const struct fork_server_job *job, struct exec_result *result);
 
-/* Whether fork_server_run() would start or use a server for these words. If not, it will the next
- * time, as if the program had been run now. */
-bool fork_server_pays(const char *const *argv);
+/* Starts a server, if there is none yet, for jobs of this kind to come. A failure has no effect. */
+void fork_server_start(const struct fork_server_job *job);
 
 /* Ends all idle servers. */
 void fork_server_end_all(void);

@@ -61,7 +61,8 @@ static void set_text(int fd, const char *text)
     ck_assert(descriptor_write_at(fd, text, strlen(text), 0));
 }
 
-static bool run_with(const char *mode, const int files[2], const volatile int *is_cancelled,
+/* Whether the job was done; without files only starts a server. */
+static bool run_with(const char *mode, const int *files, const volatile int *is_cancelled,
                      struct exec_result *ended)
 {
     const char *const argv[] = {program, mode, word, fork_server_files[0], fork_server_files[1],
@@ -78,7 +79,10 @@ static bool run_with(const char *mode, const int files[2], const volatile int *i
         .is_repeated = is_repeated,
     };
 
-    return fork_server_run(&job, ended);
+    if (files)
+        return fork_server_run(&job, ended);
+    fork_server_start(&job);
+    return false;
 }
 
 static bool run(const char *mode, const char *text)
@@ -442,7 +446,7 @@ TEST(a_script_is_left_alone)
         const struct fork_server_job job = {
             .run = {.argv = argv}, .files = &input, .file_count = 1, .is_preloaded = true};
 
-        ck_assert(!fork_server_pays(argv));
+        fork_server_start(&job);
         ck_assert(!fork_server_run(&job, &result));
     }
     unlink(program);
@@ -474,12 +478,31 @@ TEST(only_the_same_job_is_done_by_the_same_process)
     ck_assert(!run("copy", ""));
 }
 
-TEST(it_pays_from_the_second_time_on)
+/* What has started it once need not be repeated to use it. */
+TEST_LOOP(a_server_that_was_started_does_the_first_job, 2)
 {
-    const char *const argv[] = {program, word, fork_server_files[0], fork_server_files[1], NULL};
+    if (_i)
+        self_exec_set_program();
+    is_repeated = true;
+    run_with("copy", NULL, NULL, NULL);
+    run_with("copy", NULL, NULL, NULL);
+    is_repeated = false;
+    ck_assert(run("copy", "first"));
+    expect_copied("first");
+    ck_assert_int_ne(server, (long)getpid());
+}
 
-    ck_assert(!fork_server_pays(argv));
-    ck_assert(fork_server_pays(argv));
+/* In vain: it is not used again. */
+TEST_LOOP(a_server_that_was_started_and_fails_is_left_alone, 4)
+{
+    static const char *const modes[] = {"crash", "early", "threads", "elsewhere"};
+
+    self_exec_set_program();
+    is_repeated = true;
+    run_with(modes[_i], NULL, NULL, NULL);
+    for (int i = 0; i < 3; i++)
+        ck_assert(!run(modes[_i], "x"));
+    expect_no_child();
 }
 
 /* Whose result is not wanted any more, or comes too late. */
