@@ -446,8 +446,8 @@ static enum link_code run_assembly(void *argument)
     return code == LINK_OK ? reported : code;
 }
 
-int assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
-                    const struct assemble_request *request)
+enum link_code assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
+                               const struct assemble_request *request)
 {
     struct assembly assembly = {.chunks = chunks, .request = request, .cubins = cubins};
     /* If memory runs out in the link thread, the workers' results must still be freed. */
@@ -455,7 +455,7 @@ int assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
 
     cancellation_unwatch(request->stop);
     free_assembly(&assembly, code == LINK_OK);
-    return (int)code;
+    return code;
 }
 
 void cubins_free(struct cubins *cubins)

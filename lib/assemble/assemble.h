@@ -50,6 +50,11 @@ struct chunk_cubin {
     uint64_t nanoseconds; /* time that the assembler, or finding it in the cache, took */
 };
 
+static inline struct bytes chunk_cubin_bytes(const struct chunk_cubin *cubin)
+{
+    return (struct bytes){cubin->data, cubin->size};
+}
+
 /* Start with {0}. */
 struct cubins {
     struct chunk_cubin *list; /* list[i] comes from chunk i */
@@ -62,9 +67,8 @@ struct cubins {
  * Messages of the assembler are printed in chunk order, with PTX lines mapped back to the member
  * they came from. The first failing chunk (in chunk order) fails the link with its message; chunks
  * that have not started by then are not started. With keep_going all are assembled, and each that
- * fails is reported. Returns an enum link_code; LINK_CANCELLED when it was stopped, or a trial
- * failed. */
-int assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
-                    const struct assemble_request *request);
+ * fails is reported. Returns LINK_CANCELLED when it was stopped, or a trial failed. */
+enum link_code assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
+                               const struct assemble_request *request);
 
 void cubins_free(struct cubins *cubins);

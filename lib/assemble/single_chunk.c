@@ -101,8 +101,7 @@ static bool write_chunk_report(struct single_chunk *chunk, enum link_code code)
 {
     struct job_report report = {.code = (int)code, .log = text_of(chunk->result.log)};
 
-    job_report_hash((struct bytes){(const uint8_t *)chunk->input.data, chunk->input.size},
-                    report.input);
+    job_report_hash(files_bytes(&chunk->input), report.input);
     job_report_hash(cubin_of(chunk, code), report.output);
     job_report_write(&chunk->report, &report);
     return output_write_file(chunk->request->report, buffer_bytes(&chunk->report));

@@ -12,26 +12,6 @@
 #include "base/context.h"
 #include "os/descriptor.h"
 
-static bool read_all(int fd, struct file_contents *contents)
-{
-    size_t at = 0;
-
-    while (at < contents->size) {
-        ssize_t got = read(fd, contents->data + at, contents->size - at);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return false;
-        if (got == 0)
-            break; /* the file was truncated */
-        at += (size_t)got;
-    }
-    contents->size = at;
-    contents->data[at] = '\0';
-    return true;
-}
-
 static bool meets_demand(int fd, const struct stat *status, const struct file_demand *demand)
 {
     uint8_t head[FILES_HEAD];
@@ -69,8 +49,11 @@ static bool read_open(int fd, struct file_contents *contents, const struct file_
         errno = ENOMEM;
         return false;
     }
-    if (read_all(fd, contents))
+    contents->data[contents->size] = '\0';
+    errno = 0;
+    if (descriptor_read(fd, contents->data, contents->size, 0))
         return true;
+    errno = errno ? errno : EIO; /* the file was truncated */
     free(contents->data);
     *contents = (struct file_contents){0};
     return false;
@@ -108,7 +91,7 @@ bool files_read(struct file_contents *contents, const char *path, size_t limit)
 
 void files_watch(const struct file_contents *contents, struct watch *watch, const char *path)
 {
-    const struct bytes bytes = {(const uint8_t *)contents->data, contents->size};
+    const struct bytes bytes = files_bytes(contents);
 
     watch_add(watch, path, &contents->version,
               file_version_is_settled(&contents->version) ? NULL : &bytes);

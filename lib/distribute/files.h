@@ -14,6 +14,11 @@ struct file_contents {
     struct file_version version; /* taken before it was read */
 };
 
+static inline struct bytes files_bytes(const struct file_contents *contents)
+{
+    return (struct bytes){(const uint8_t *)contents->data, contents->size};
+}
+
 /* Reads a regular file. False, with errno set, when it is missing, is not a regular file, or is
  * larger than `limit`. Raises LINK_NO_MEMORY. */
 bool files_read(struct file_contents *contents, const char *path, size_t limit);

@@ -56,11 +56,6 @@ struct looking {
     struct file_contents report, output, log;
 };
 
-static struct bytes bytes_of_file(const struct file_contents *contents)
-{
-    return (struct bytes){(const uint8_t *)contents->data, contents->size};
-}
-
 static const char *unreadable(struct distribute_batch *batch, const char *path)
 {
     return arena_printf(&batch->arena, "'%s' cannot be read: %s", path, strerror(errno));
@@ -70,7 +65,7 @@ static void take_output(struct distribute_batch *batch, struct distribute_job *j
                         struct looking *looking)
 {
     const char *why = batch->check ? batch->check(batch->check_argument, &batch->arena, job,
-                                                  bytes_of_file(&looking->output))
+                                                  files_bytes(&looking->output))
                                    : NULL;
 
     if (why) {
@@ -106,7 +101,6 @@ static bool read_output(struct distribute_batch *batch, struct distribute_job *j
 static void take_reported(struct distribute_batch *batch, struct distribute_job *job,
                           struct looking *looking)
 {
-    struct text input = job->input;
     struct job_report report;
     char hash[JOB_REPORT_HASH_SIZE];
 
@@ -115,11 +109,11 @@ static void take_reported(struct distribute_batch *batch, struct distribute_job 
             set_wrong(job, unreadable(batch, job->report_path));
         return;
     }
-    if (!job_report_read(&report, bytes_of_file(&looking->report))) {
+    if (!job_report_read(&report, files_bytes(&looking->report))) {
         set_wrong(job, "its report is damaged");
         return;
     }
-    job_report_hash((struct bytes){(const uint8_t *)input.data, input.size}, hash);
+    job_report_hash(text_bytes(job->input), hash);
     if (strcmp(hash, report.input) != 0) {
         set_wrong(job, "its report is about another input");
         return;
@@ -132,7 +126,7 @@ static void take_reported(struct distribute_batch *batch, struct distribute_job 
     }
     if (!read_output(batch, job, looking))
         return;
-    if (strcmp(job_report_hash(bytes_of_file(&looking->output), hash), report.output) != 0)
+    if (strcmp(job_report_hash(files_bytes(&looking->output), hash), report.output) != 0)
         set_wrong(job, "it is not what its report says was written: it is damaged, or not whole");
     else
         take_output(batch, job, looking);

@@ -167,11 +167,7 @@ static int make_link(struct minilink **result, struct creation *creation, bool i
     *result = link;
     if (!link)
         return MINILINK_NO_MEMORY;
-    if (!cancellation_make(&link->stop)) {
-        free(link);
-        *result = NULL;
-        return MINILINK_NO_MEMORY;
-    }
+    cancellation_make(&link->stop);
     link->is_command = is_command;
     link->options.is_in_memory = !is_command;
     link->options.color = is_command ? COLOR_AUTO : COLOR_NEVER;

@@ -6,8 +6,6 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
-#include "link/member_cubins.h"
-#include "link/save_temps.h"
 #include "link/stages.h"
 #include "lto/bitcode.h"
 #include "lto/lto.h"

@@ -171,8 +171,7 @@ bool exact_make_program(struct buffer *image, const struct chunks *chunks,
                          difference.section.size ? " of " : "", difference.chunk, difference.what);
         return false;
     }
-    if (!chunks->driver_function_count ||
-        check_bank((struct bytes){(const uint8_t *)image->data, image->size}, chunks, arena))
+    if (!chunks->driver_function_count || check_bank(buffer_bytes(image), chunks, arena))
         return true;
     *why = ".nv.constant4 has another order than the kernels' calls lead to";
     return false;

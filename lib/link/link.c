@@ -10,7 +10,6 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "link/stages.h"
-#include "link/verbose.h"
 #include "os/cancellation.h"
 
 static void enter_link_phase(enum link_phase phase)
@@ -43,7 +42,7 @@ static bool run_stages(struct link *link, struct results *results)
     /* The participating code and the target are final. */
 
     if (link->request->is_virtual)
-        return stage_end_virtual(link, results);
+        return stage_end_early(link, results);
     if (!stage_agree(link))
         return false;
     /* No option value changes any more. */
@@ -51,7 +50,7 @@ static bool run_stages(struct link *link, struct results *results)
     if (link_cache_find(link, &assembled->assembler))
         return stage_write(link, results);
     if (link->request->emit_ltoir)
-        return compile_to_ltoir(link) && stage_end_ltoir(link, results);
+        return compile_to_ltoir(link) && stage_end_early(link, results);
     if (!compile_to_ptx(link, assembled))
         return false;
     /* LTO-IR and bitcode have become PTX. */
@@ -62,7 +61,7 @@ static bool run_stages(struct link *link, struct results *results)
     /* Phase I is over: the program's symbols are resolved. */
 
     if (link->request->emit_texts && !link->request->dry_run)
-        return stage_end_texts(link, results);
+        return stage_end_early(link, results);
 
     if (!is_link_wanted(link) || !stage_split(link, cut, assembled))
         return false;

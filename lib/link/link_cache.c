@@ -211,7 +211,7 @@ static enum link_code keep_result(void *argument)
     struct buffer output = {0};
 
     if (finished) {
-        store_result(ended->link, chunks, (struct bytes){finished->data, finished->size});
+        store_result(ended->link, chunks, chunk_cubin_bytes(finished));
     } else if (merged->image.file_size <= MOST_OUTPUT) {
         CONTEXT_DEFER(buffer_cleanup, &output);
         image_bytes(&merged->image, &output);

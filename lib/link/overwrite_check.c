@@ -1,7 +1,7 @@
 /* overwrite_check.c: compares files by device and inode, not by name.
  *
  * An output that does not exist yet is identified by its folder and its name there. */
-#include "link/overwrite_check.h"
+#include "link/stages.h"
 
 #include <dirent.h>
 #include <string.h>
@@ -9,9 +9,8 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
-#include "link/save_temps.h"
 
-#define MOST_OUTPUTS 12
+#define MOST_OUTPUTS 10
 
 struct output_path {
     const char *path;
@@ -198,20 +197,28 @@ bool overwrite_check_late(const char *option, const char *path, const struct lin
     return check_output(&paths, 0);
 }
 
-/* Several reports may name standard output: they follow each other there. */
-static void add_observation(struct paths *paths, const char *option, const char *path)
+static void add_outputs(struct paths *paths, const struct link_request *request)
 {
-    if (path && strcmp(path, "-") != 0)
-        add_output(paths, option, path);
-}
+    const struct observe_request *observe = &request->observe;
+    const struct {
+        const char *option, *path;
+        bool may_share; /* reports that name standard output follow each other there */
+    } outputs[MOST_OUTPUTS] = {
+        {"-o", request->output, false},
+        {"-register-link-binaries", request->modules_file, false},
+        {"--dependency-file", request->dependency_file, false},
+        {"--reproduce", request->reproduce, false},
+        {"-time", observe->times, true},
+        {"--time-trace", observe->trace, true},
+        {"--report", observe->report_page, true},
+        {"--report", observe->report_data, true},
+        {"--map", observe->map, true},
+        {"--emit-plan", request->distribution.emit_plan, false},
+    };
 
-static void add_observations(struct paths *paths, const struct observe_request *observe)
-{
-    add_observation(paths, "-time", observe->times);
-    add_observation(paths, "--time-trace", observe->trace);
-    add_observation(paths, "--report", observe->report_page);
-    add_observation(paths, "--report", observe->report_data);
-    add_observation(paths, "--map", observe->map);
+    for (size_t i = 0; i < MOST_OUTPUTS; i++)
+        if (!outputs[i].may_share || !is_dash(outputs[i].path))
+            add_output(paths, outputs[i].option, outputs[i].path);
 }
 
 bool overwrite_check(const struct link_request *request, const struct inputs *inputs)
@@ -221,17 +228,11 @@ bool overwrite_check(const struct link_request *request, const struct inputs *in
 
     CONTEXT_DEFER(free_paths, &paths);
     add_input_paths(&paths, request, inputs);
-    add_output(&paths, "-o", request->output);
-    add_output(&paths, "-register-link-binaries", request->modules_file);
-    add_output(&paths, "--dependency-file", request->dependency_file);
-    add_output(&paths, "--reproduce", request->reproduce);
-    add_observations(&paths, &request->observe);
-    add_output(&paths, "--emit-plan", request->distribution.emit_plan);
+    add_outputs(&paths, request);
     if (request->keep)
         paths.keep = place_at(request->keep);
     for (size_t i = 0; i < paths.output_count; i++)
         ok = check_output(&paths, i) && ok;
-    ok = ok && (!prints(request) || check_standard_output(&paths));
-    ok = ok && (!request->keep || check_kept(&paths, request->keep));
-    return ok;
+    return ok && (!prints(request) || check_standard_output(&paths)) &&
+           (!request->keep || check_kept(&paths, request->keep));
 }

@@ -123,7 +123,7 @@ static bool add_file_to_tar(struct reproduction *reproduction, const char *path,
 
     CONTEXT_DEFER(files_cleanup, &file);
     return !files_read(&file, path, SIZE_MAX) ||
-           add_to_tar(reproduction, place, (struct bytes){(const uint8_t *)file.data, file.size});
+           add_to_tar(reproduction, place, files_bytes(&file));
 }
 
 static bool add_option_words(struct reproduction *reproduction)

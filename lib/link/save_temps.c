@@ -1,5 +1,5 @@
 /* save_temps.c: writes kept files as carefully as the output: whole or not at all. */
-#include "link/save_temps.h"
+#include "link/stages.h"
 
 #include <errno.h>
 #include <fnmatch.h>
@@ -52,28 +52,30 @@ bool save_temps_lto(const char *directory, const struct lto_result *lto)
 
 bool save_temps_bitcode(const char *directory, const struct bitcode_result *bitcode)
 {
-    for (size_t i = 0; i < bitcode->count; i++)
-        if (!write_one(directory, "bitcode", bitcode->count > 1 ? i : SIZE_MAX, "ptx",
-                       text_bytes(bitcode->modules[i].ptx)))
-            return false;
-    return true;
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < bitcode->count; i++)
+        ok = write_one(directory, "bitcode", bitcode->count > 1 ? i : SIZE_MAX, "ptx",
+                       text_bytes(bitcode->modules[i].ptx));
+    return ok;
 }
 
 bool save_temps_chunks(const char *directory, const struct chunks *chunks)
 {
-    for (size_t i = 0; i < chunks->count; i++)
-        if (!write_one(directory, "chunk", i, "ptx", text_bytes(chunks->list[i].text)))
-            return false;
-    return true;
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < chunks->count; i++)
+        ok = write_one(directory, "chunk", i, "ptx", text_bytes(chunks->list[i].text));
+    return ok;
 }
 
 bool save_temps_cubins(const char *directory, const struct cubins *cubins)
 {
-    for (size_t i = 0; i < cubins->count; i++)
-        if (!write_one(directory, "chunk", i, "cubin",
-                       (struct bytes){cubins->list[i].data, cubins->list[i].size}))
-            return false;
-    return true;
+    bool ok = true;
+
+    for (size_t i = 0; ok && i < cubins->count; i++)
+        ok = write_one(directory, "chunk", i, "cubin", chunk_cubin_bytes(&cubins->list[i]));
+    return ok;
 }
 
 bool save_temps_is_name(const char *name)

@@ -10,8 +10,6 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "link/exact.h"
-#include "link/verbose.h"
-#include "link/save_temps.h"
 #include "link/stages.h"
 #include "link/whole_program.h"
 #include "options/forward.h"
@@ -104,7 +102,7 @@ bool stage_is_finished(const struct link *link, const struct cut *cut,
     const struct chunk_cubin *program = stage_program_cubin(assembled);
 
     return program && is_whole(link, &cut->chunks, assembled) &&
-           whole_program_is((struct bytes){program->data, program->size});
+           whole_program_is(chunk_cubin_bytes(program));
 }
 
 const struct chunk_cubin *stage_program_cubin(const struct assembled *assembled)
@@ -122,8 +120,7 @@ static bool is_of_other_form(const struct link *link, const struct cut *cut,
     const struct chunk_cubin *cubin = assembled->cubins.list;
 
     return stage_is_finished(link, cut, assembled) &&
-           !whole_program_has_abi((struct bytes){cubin->data, cubin->size},
-                                  link->request->merge.abi);
+           !whole_program_has_abi(chunk_cubin_bytes(cubin), link->request->merge.abi);
 }
 
 /* The assembler's identity for cache keys, found once for a link. False when its results are not
@@ -200,16 +197,14 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
         return LINK_FAILED;
     if (cut->chunks.is_exact && cut->chunks.count > 1)
         wanted.trial = &trial;
-    code = (enum link_code)assemble_chunks(cubins, &cut->chunks, &wanted);
+    code = assemble_chunks(cubins, &cut->chunks, &wanted);
     assembled->is_unknown = trial.has_failed;
     if (trial.has_failed && code == LINK_CANCELLED)
         code = LINK_OK;
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
-    if (code == LINK_USAGE)
-        diag_blame(LINK_USAGE);
-    if (code == LINK_ENVIRONMENT)
-        diag_blame(LINK_ENVIRONMENT);
+    if (code == LINK_USAGE || code == LINK_ENVIRONMENT)
+        diag_blame(code);
     return code;
 }
 
@@ -323,8 +318,7 @@ static bool verify(const struct link *link, struct cut *cut, struct assembled *a
 {
     struct cubins whole = {0};
     bool ok = split_whole(link, cut) && assemble_all(link, cut, assembled, &whole) == LINK_OK &&
-              exact_verify((struct bytes){assembled->program.data, assembled->program.size},
-                           (struct bytes){whole.list[0].data, whole.list[0].size});
+              exact_verify(chunk_cubin_bytes(&assembled->program), chunk_cubin_bytes(whole.list));
 
     cubins_free(&whole);
     return ok;

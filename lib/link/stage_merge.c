@@ -8,8 +8,6 @@
 #include "diag/diag.h"
 #include "facts/runs_on.h"
 #include "join/join.h"
-#include "link/member_cubins.h"
-#include "link/verbose.h"
 #include "link/stages.h"
 #include "link/whole_program.h"
 
@@ -72,10 +70,8 @@ static bool read_chunk_cubins(const struct link *link, const struct chunks *chun
     merged->chunk_cubins =
         arena_zalloc(&merged->arena, assembled->cubins.count, sizeof *merged->chunk_cubins);
     for (size_t i = 0; i < assembled->cubins.count; i++) {
-        const struct chunk_cubin *from = &assembled->cubins.list[i];
-
         if (!cubin_read(&merged->chunk_cubins[merged->chunk_cubin_count++], names[i],
-                        (struct bytes){from->data, from->size})) {
+                        chunk_cubin_bytes(&assembled->cubins.list[i]))) {
             tell_code(assembled, i, LINK_CUBIN);
             ok = false;
         } else if (!runs_on_sass(link->members.arch,

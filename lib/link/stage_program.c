@@ -5,9 +5,6 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "diag/diag.h"
-#include "link/member_cubins.h"
-#include "link/overwrite_check.h"
-#include "link/verbose.h"
 #include "link/stages.h"
 #include "lto/lto.h"
 #include "merge/merge.h"
@@ -352,10 +349,10 @@ bool stage_agree(struct link *link)
 {
     bool ok = consensus_reach(&link->agreement, &link->members, &link->request->options);
 
-    if (ok)
+    if (ok) {
         verbose_agreement(&link->agreement);
-    if (ok)
         observe_agreement(link->observation, &link->agreement);
+    }
     observe_stage(link->observation, "agree", (struct observe_work){0});
     return ok;
 }
@@ -403,14 +400,12 @@ bool stage_link(struct link *link)
     bool ok = (is_read || member_cubins_read(link)) && link_groups(link);
     size_t symbols = 0;
 
-    if (ok)
+    if (ok) {
         member_cubins_drop_unused(link);
-    if (ok)
         member_cubins_tell_of_refused(link);
-    if (ok)
         warn_of_unknown(link);
-    if (ok)
         observe_roles(link->observation, &link->members);
+    }
     for (size_t i = 0; i < link->group_count; i++) {
         symbols += link->groups[i].program.symbol_count;
         if (ok)

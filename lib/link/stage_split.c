@@ -3,9 +3,7 @@
 #include "assemble/chunk_cache.h"
 #include "base/context.h"
 #include "diag/diag.h"
-#include "link/save_temps.h"
 #include "link/stages.h"
-#include "link/verbose.h"
 #include "output/std_streams.h"
 #include "pool/pool.h"
 

@@ -2,7 +2,6 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "input/modules.h"
-#include "link/overwrite_check.h"
 #include "link/stages.h"
 #include "output/output.h"
 #include "ptx/needed.h"
@@ -63,7 +62,7 @@ static bool append_result(const struct link *link, const struct results *results
         return append_texts(link, output);
     if (link->request->emit_ptx)
         return output_append(output, text_bytes(results->cut.chunks.list[0].text));
-    return finished ? output_append(output, (struct bytes){finished->data, finished->size})
+    return finished ? output_append(output, chunk_cubin_bytes(finished))
                     : image_append(&results->merged.image, output);
 }
 
@@ -162,7 +161,7 @@ static bool write_all_files(const struct link *link, const struct results *resul
 /* Measured on nvlink with -arch=compute_NN, which nvcc -rdc=true -arch=compute_NN passes to it:
  * nvlink reads the inputs, makes no program, and writes only the list of module ids, the only file
  * that nvcc names. */
-bool stage_end_virtual(const struct link *link, const struct results *results)
+static bool end_virtual(const struct link *link, const struct results *results)
 {
     static const char why[] =
         "the target is virtual: no program is linked, the driver compiles the "
@@ -194,7 +193,7 @@ static bool emit_ptx(const struct link *link, const struct results *results)
     return write_all_files(link, results, true);
 }
 
-bool stage_end_texts(const struct link *link, const struct results *results)
+static bool emit_texts(const struct link *link, const struct results *results)
 {
     if (link->member_cubin_count || link->members.lto_count || link->bitcode.count)
         return diag_fatal(
@@ -202,15 +201,16 @@ bool stage_end_texts(const struct link *link, const struct results *results)
     return write_all_files(link, results, true);
 }
 
-bool stage_end_ltoir(const struct link *link, const struct results *results)
-{
-    return write_all_files(link, results, !link->request->dry_run);
-}
-
 bool stage_end_early(const struct link *link, const struct results *results)
 {
     const struct link_request *request = link->request;
 
+    if (request->is_virtual)
+        return end_virtual(link, results);
+    if (request->emit_ltoir)
+        return write_all_files(link, results, !request->dry_run);
+    if (request->emit_texts && !request->dry_run)
+        return emit_texts(link, results);
     if (!request->dry_run && !request->distribution.emit_plan)
         return emit_ptx(link, results);
     if (request->dry_run && !state_check_changes(link))

@@ -25,6 +25,29 @@ bool stage_link(struct link *link);
 /* Frees the program and its PTX, and releases the inputs: the chunks are made. */
 void stage_release(struct link *link);
 
+/* member_cubins.c: the members that are machine code
+ *
+ * nvcc names libcudadevrt on every command line. Measured on nvlink: the library's code takes part
+ * when another input calls one of its functions, even from dead code, and always with
+ * -keep-system-libraries. */
+
+/* Fills link->member_cubins, and link->system_names for libcudadevrt. False, and errors, when a
+ * cubin cannot be read. */
+bool member_cubins_read(struct link *link);
+
+/* Drops libcudadevrt when neither the linked PTX nor another cubin calls it. */
+void member_cubins_drop_unused(struct link *link);
+
+/* Puts the members' cubins and those made of the groups (`made_count` of them: one for each group,
+ * or none) into `cubins`, in the order of the output, and returns their number. Measured on nvlink:
+ * libcudadevrt's code is behind all others, wherever it was named. */
+size_t member_cubins_order(const struct cubin **cubins, const struct link *link,
+                           const struct cubin *made, size_t made_count);
+
+/* Tells of cubins that nvlink of the toolkit that is followed refuses: what a newer toolkit made,
+ * or an older one's ptxas -ewp. */
+void member_cubins_tell_of_refused(const struct link *link);
+
 /* compile.c: LTO-IR and LLVM bitcode become PTX */
 
 /* Finds the libraries that compile the inputs' code, before members are selected. */
@@ -142,15 +165,79 @@ bool dependencies_rule(const struct link *link, const struct assembler *assemble
 /* Writes the requested output: the image, the list of modules, the times. */
 bool stage_write(const struct link *link, const struct results *results);
 
-/* Ends a link for a virtual target: writes only the list of modules. */
-bool stage_end_virtual(const struct link *link, const struct results *results);
-
-/* --emit-texts: writes the texts that take part. False, and an error, when some code has none. */
-bool stage_end_texts(const struct link *link, const struct results *results);
-
-/* Writes the LTO-IR, without --dry-run. */
-bool stage_end_ltoir(const struct link *link, const struct results *results);
-
-/* Ends a link that assembles nothing: under --dry-run, with a plan, or with the program's PTX as
- * output. */
+/* Ends a link that assembles nothing: for a virtual target, of which only the list of modules is
+ * written; with LTO-IR, the inputs' texts (an error when some code has none) or the program's PTX
+ * as output; under --dry-run; or with a plan. */
 bool stage_end_early(const struct link *link, const struct results *results);
+
+/* overwrite_check.c: a link overwrites no file that it reads or writes */
+
+/* False, reported, when a path of the request occurs twice, under whatever names and through
+ * whatever links, and is written at least once. Written are -o, -register-link-binaries,
+ * --dependency-file, --reproduce, --emit-plan, reports (-time, --time-trace, --report, --map), the
+ * files that --keep makes, and the file that standard output leads to, if something is printed.
+ * Read are the inputs, including libraries and members of thin archives, response files, -uidx's
+ * file, the programs and libraries that options name, and this program. Files that are not regular,
+ * like /dev/null, are ignored. */
+bool overwrite_check(const struct link_request *request, const struct inputs *inputs);
+
+/* The same for an output of the option whose name is known only now. */
+bool overwrite_check_late(const char *option, const char *path, const struct link_request *request,
+                          const struct inputs *inputs);
+
+/* save_temps.c: --keep=DIR: intermediate results of the stages, as files for people and other tools
+ *
+ * Each function writes into the folder `directory`, makes it if it is missing, and does nothing
+ * when `directory` is NULL. False, and a fatal diagnostic, when a file cannot be written. */
+
+/* The PTX that libnvJitLink made of LTO-IR: lto.ptx; and if it was joined from several parts,
+ * lto-0.ptx, lto-1.ptx, ... */
+bool save_temps_lto(const char *directory, const struct lto_result *lto);
+
+/* The PTX that libLLVM made of bitcode: bitcode.ptx, or bitcode-0.ptx, bitcode-1.ptx, ... */
+bool save_temps_bitcode(const char *directory, const struct bitcode_result *bitcode);
+
+/* The whole program as one module: linked.ptx, or linked-INDEX.ptx if there are several (SIZE_MAX:
+ * there are not). */
+bool save_temps_program(const char *directory, const struct program *program, size_t index,
+                        struct arch arch);
+
+/* chunk-0.ptx, chunk-1.ptx, ... */
+bool save_temps_chunks(const char *directory, const struct chunks *chunks);
+
+/* chunk-0.cubin, chunk-1.cubin, ... */
+bool save_temps_cubins(const char *directory, const struct cubins *cubins);
+
+/* True for names that such files have in the folder. */
+bool save_temps_is_name(const char *name);
+
+/* verbose.c: reports on a link: under -v in nvlink's own lines, and under -vv with a line for each
+ * decision of minilink's. Prints nothing otherwise. */
+
+/* The target, and every candidate with its role. */
+void verbose_members(const struct members *members);
+
+/* The state of each embedded option, and the values in force. */
+void verbose_agreement(const struct agreement *agreement);
+
+/* Phase I. */
+void verbose_program(const struct program *program);
+
+/* The chunks, and the reason why they are not assembled in parallel, or NULL. Prints nothing when
+ * there are none. */
+void verbose_chunks(const struct chunks *chunks, const char *sequential_reason);
+
+/* Phase II: assembler, threads, time per chunk. */
+void verbose_assembly(const struct cubins *cubins, struct assembler *assembler);
+
+/* The hits and misses of the cache, on standard output. False when that cannot be written. */
+bool verbose_cache(struct cache *cache);
+
+/* The call graph: as text, where nvlink prints it, or for a drawing program, on standard output.
+ * False when that cannot be written. */
+bool verbose_callgraph(const struct merge_report *report, enum callgraph_form form);
+
+/* What was removed, and, in the words and order of `nvlink -v`, memory and kernels: the last kernel
+ * first; for a stack of unknown size (recursion) the kernel's own frame; for targets from sm_100
+ * on, neither constants nor the driver's share of shared memory. */
+void verbose_image(const struct merge_report *report, struct arch arch);

@@ -1,5 +1,5 @@
 /* verbose.c: prints one line per fact, in nvlink's words if nvlink prints it too. */
-#include "link/verbose.h"
+#include "link/stages.h"
 
 #include <errno.h>
 #include <inttypes.h>

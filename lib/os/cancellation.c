@@ -4,10 +4,9 @@
 
 #include <stddef.h>
 
-bool cancellation_make(struct cancellation *stop)
+void cancellation_make(struct cancellation *stop)
 {
-    *stop = (struct cancellation){0};
-    return pthread_mutex_init(&stop->lock, NULL) == 0;
+    *stop = (struct cancellation){.lock = PTHREAD_MUTEX_INITIALIZER};
 }
 
 void cancellation_end(struct cancellation *stop)

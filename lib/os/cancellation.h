@@ -14,8 +14,8 @@ struct cancellation {
     void *argument;
 };
 
-/* Initialises it, not set; it may not move afterwards. False when there is no memory for it. */
-bool cancellation_make(struct cancellation *stop);
+/* Initialises it, not set; it may not move afterwards. */
+void cancellation_make(struct cancellation *stop);
 
 /* Destroys it; nobody may use it any more. */
 void cancellation_end(struct cancellation *stop);

@@ -326,7 +326,7 @@ void cleanup_stack_close(void *stack)
 
 /* With the real-time signals, all signals that would end the program except SIGKILL, SIGPIPE,
  * SIGXFSZ and the two that the C library keeps for itself (32 and 33). */
-static const int crashes[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP};
+static const int crashes[] = {CLEANUP_CRASHES};
 static const int others[] = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGXCPU, SIGUSR1,  SIGUSR2,
                              SIGALRM, SIGPROF, SIGVTALRM, SIGIO,   SIGPWR,  SIGSTKFLT};
 

@@ -14,6 +14,9 @@
  * before, as by nohup and by sanitizers, are left alone. `program` is the prefix of messages. */
 void cleanup_prepare(const char *program, void (*clean_up)(void));
 
+/* Signals that a thread causes itself; if blocked, they would end the program without a handler. */
+#define CLEANUP_CRASHES SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP
+
 /* From here on the program ends normally. */
 void cleanup_expected(void);
 

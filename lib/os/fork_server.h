@@ -1,10 +1,9 @@
 /* fork_server.h: a foreign program that is started once, and forked for each job.
  *
- * ptxas 13.0 takes 13 ms for a small kernel, of which 8 pass before it opens its input: the same
- * for each chunk (measured). Here it is started once with a small shared object preloaded, which
- * waits where the program opens its input and forks there for each job; a copy takes 6 ms. AFL's
- * fork server is the model. minilink does the same with children of its own that have loaded
- * libLLVM or libnvJitLink, which takes 40 to 90 ms on a busy machine.
+ * A small shared object, which is preloaded, waits where the program opens its input and forks
+ * there for each job, as AFL's fork server does. minilink does the same with children of its own
+ * that have loaded libLLVM or libnvJitLink. minilink-internals(7), A ptxas that is copied, has
+ * times.
  *
  * A server does one job at a time, and waits for the next one for two seconds at most. A busy
  * server can be cloned for a concurrent job. A server is reused only for the same arguments,

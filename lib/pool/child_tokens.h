@@ -1,14 +1,9 @@
 /* child_tokens.h: the link's own jobserver, for one child program that has threads.
  *
- * ptxas, and libnvvm in libnvJitLink, are jobserver clients (measured: MAKEFLAGS with
- * --jobserver-auth=R,W). Of the threads that they are told to start, one works on the child's own
- * token, and one more on each token that they hold. They get a pipe with the tokens that the link
- * holds for them, not make's pipe:
- * - a child that is killed would keep tokens taken from make's pipe; the link itself returns the
- *   tokens of this one;
- * - under `make -j1`, and where make hides its jobserver from the recipe, there is no pipe, and
- *   they would ignore make; an empty pipe lets one thread work;
- * - their number of threads need not be changed, which would change their code.
+ * ptxas, and libnvvm in libnvJitLink, are jobserver clients. Of the threads that they are told to
+ * start, one works on the child's own token, and one more on each token that they hold. They get a
+ * pipe with the tokens that the link holds for them, not make's pipe: minilink-internals(7),
+ * Jobserver, says why.
  *
  * Safety. The thread that hands out tasks opens, fills and closes it; the task that runs the child
  * sees it through child_tokens_get(). */

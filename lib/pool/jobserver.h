@@ -5,13 +5,9 @@
  * same byte is written back when the job ends. One more token is implicit: make counted it when it
  * started us, it is taken first and given back last. State codes: minilink-internals(7), Jobserver.
  *
- * Operation. join, then acquire before and release after each chunk, then close. In the description
- * a reader thread fills a buffer for waiting workers, and has a pipe of its own to wake it. Here
- * the link thread hands out all chunks, so it needs only one poll, for a token or for the end of a
- * chunk: no token is read unless it is needed, none is passed between threads, and nothing has to
- * be woken to shut down. Two of the description's three ways to release remain: a byte goes back to
- * make while there is one, then the implicit token becomes free (the next acquire takes it at once,
- * which replaces handing it to a waiter). close drains the buffer.
+ * Operation. join, then acquire before and release after each chunk, then close. The link thread
+ * hands out all chunks, so it needs only one poll, for a token or for the end of a chunk: no token
+ * is read unless it is needed, and none is passed between threads.
  *
  * Safety. Only the link thread uses a client, so there are no locks; there is one client per
  * process at a time. The inherited descriptors are never changed: make shares them, and would see

@@ -89,13 +89,11 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-/* Signals that a thread causes itself; if blocked, they would end the program without a handler. */
-static const int crashes[] = {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGSYS, SIGTRAP};
-
 /* Starts up to `threads` workers. All other signals are handled in the link thread, whose handlers
  * may read its data. */
 static void start_workers(struct pool *pool, size_t threads)
 {
+    static const int crashes[] = {CLEANUP_CRASHES};
     sigset_t all, before;
 
     sigfillset(&all);

@@ -4,9 +4,7 @@
  * tasks ordered by (priority, sequence): the highest priority first, first come first served among
  * equals. minilink-internals(7), Thread pool, compares it with the description.
  *
- * Operation. create, submit any number of times, wait, destroy, in that order. More tasks may be
- * submitted after wait. destroy without wait drops tasks that have not started. A pool cannot be
- * used after destroy.
+ * Operation. create, submit and wait any number of times, destroy.
  *
  * Safety. A pool has one owner, the thread that made it; only that submits, waits and destroys. A
  * task may not use the pool that runs it. There may be several pools, and a task may own one. A

@@ -1,4 +1,4 @@
-/* pqueue.h: a binary heap of pointers: the order in which tasks leave the pool's queue.
+/* pqueue.h: a binary heap of pointers.
  *
  * Not thread-safe: the pool calls it with its mutex held. For the same reason, running out of
  * memory is a return value here, never a jump. */

@@ -3,12 +3,8 @@
  * Properties. The parts' results must not depend on where the loop is cut. Their messages do not:
  * they come in the order of the items, as if one thread had processed them.
  *
- * Operation. One call runs all parts and returns when the last has ended. Few items run in the
- * calling thread alone.
- *
- * Safety. Parts run at the same time: each writes only data of its own items, or of its part. Parts
- * see everything that the caller wrote before, and the caller sees everything that they wrote when
- * the call returns. */
+ * Safety. Parts run at the same time: each writes only data of its own items, or of its part. Few
+ * items run in the calling thread alone. */
 #pragma once
 
 #include <stdbool.h>
