@@ -6,9 +6,6 @@
 
 #include <stdlib.h>
 
-#include "assemble/chunk_cache.h"
-#include "assemble/log_replay.h"
-#include "assemble/remote_chunks.h"
 #include "assemble/workitem.h"
 #include "base/arena.h"
 #include "base/buffer.h"
@@ -328,15 +325,6 @@ static void report_program(const struct assembly *assembly)
     log_replay_exact(assembly->chunks, logs);
 }
 
-/* Options that are stored in an input are no error of the command line. */
-static enum link_code code_of_chunk(const struct assembly *assembly, size_t index)
-{
-    const char *const *stored = assembly->chunks->list[index].options;
-    enum link_code code = (enum link_code)assembly->items[index].result;
-
-    return code == LINK_USAGE && stored && *stored ? LINK_FAILED : code;
-}
-
 /* The limit in an error of ptxas (11.8 to 13.5) about the registers of a function in the same
  * chunk: "Entry function 'k' with max regcount of 32 calls function 'g' with regcount of 140". The
  * smallest if there are several, UINT32_MAX if there are other errors. */
@@ -394,8 +382,13 @@ static enum link_code report_results(const struct assembly *assembly)
     }
     if (is_program)
         report_program(assembly);
-    if (failed < count)
-        return code_of_chunk(assembly, failed);
+    if (failed < count) {
+        const char *const *stored = assembly->chunks->list[failed].options;
+        enum link_code code = (enum link_code)assembly->items[failed].result;
+
+        /* Options that are stored in an input are no error of the command line. */
+        return code == LINK_USAGE && stored && *stored ? LINK_FAILED : code;
+    }
     return diag_error_count() > errors ? LINK_FAILED : LINK_OK;
 }
 

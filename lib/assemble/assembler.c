@@ -164,11 +164,13 @@ static const char *find_option_file(const char *const *options)
  * replaced: so it is asked for its version in every link. */
 #define PTXAS_TEXT "Cuda compilation tools, release "
 
-static bool add_ptxas_file(struct key *key, struct assembler *assembler, struct cache *cache)
+static bool add_ptxas(struct key *key, struct assembler *assembler, struct cache *cache)
 {
     const char *path = assembler->ptxas.path;
     struct file_hash file;
 
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+        key_variable(key, variables[i]);
     if (!file_hash(&file, cache, path, PTXAS_TEXT)) {
         cache_give_up(cache, "'%s' cannot be read: %s", path, strerror(errno));
         return false;
@@ -178,13 +180,6 @@ static bool add_ptxas_file(struct key *key, struct assembler *assembler, struct 
         return true;
     key_string(key, assembler_try_version(assembler)); /* a fault of it is reported later */
     return assembler->ptxas.version != NULL;
-}
-
-static bool add_ptxas(struct key *key, struct assembler *assembler, struct cache *cache)
-{
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
-        key_variable(key, variables[i]);
-    return add_ptxas_file(key, assembler, cache);
 }
 
 /* Its log lacks messages that the thread's flags suppress, so these flags are part of the key. */

@@ -1,5 +1,5 @@
 /* chunk_cache.c: a chunk's key, and its cubin and log as parts of an entry. */
-#include "assemble/chunk_cache.h"
+#include "assemble/workitem.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,15 +63,6 @@ static struct cache_key key_of(const struct cache_key *request, const struct chu
     key_text(&key, chunk->text);
     key_strings(&key, chunk->options);
     return key_end(&key);
-}
-
-/* Whether the cache is likely to have the cubin of a chunk with that text and options. */
-static bool may_have(struct cache *cache, const struct cache_key *request,
-                     const struct chunk *chunk)
-{
-    const struct cache_key key = key_of(request, chunk);
-
-    return cache_has(cache, &key);
 }
 
 bool chunk_cache_find(struct cache *cache, const struct cache_key *request,
@@ -147,7 +138,9 @@ void chunk_cache_find_edited(struct table *edited, const struct chunks *chunks,
     size_t missing = 0;
 
     for (size_t i = 0; i < chunks->count; i++) {
-        is_missing[i] = !may_have(request->cache, &common, &chunks->list[i]);
+        const struct cache_key key = key_of(&common, &chunks->list[i]);
+
+        is_missing[i] = !cache_has(request->cache, &key);
         missing += is_missing[i];
     }
     if (missing == 0 || missing == chunks->count)

@@ -1,6 +1,5 @@
 /* log_replay.c: turns log lines into messages. chunk_origin() maps lines of the chunk back,
  * chunk_own_name() names that only chunks have. */
-#include "assemble/log_replay.h"
 
 #include <string.h>
 
@@ -117,13 +116,6 @@ static void report_in_chunk(const struct chunks *chunks, const struct chunk *chu
     report_at(message->severity, &place, chunks, message->text);
 }
 
-/* True for ptxas's final message after errors. */
-static bool is_echo(struct text text)
-{
-    return !diag_state_get()->verbose &&
-           text_equal(text, TEXT("Ptx assembly aborted due to errors"));
-}
-
 void log_replay(const struct chunks *chunks, const struct chunk *chunk, const char *log,
                 bool failed)
 {
@@ -152,8 +144,9 @@ void log_replay(const struct chunks *chunks, const struct chunk *chunk, const ch
                     &(struct log_line){.severity = failed ? DIAG_ERROR : DIAG_INFO, .text = line},
                     (struct text){0});
             was_known = false;
-        } else if (is_echo(message.text) && diag_error_count() > errors) {
-            continue;
+        } else if (!diag_state_get()->verbose && diag_error_count() > errors &&
+                   text_equal(message.text, TEXT("Ptx assembly aborted due to errors"))) {
+            continue; /* ptxas's last message after errors */
         } else {
             was_known = true;
             if (message.line > 0)

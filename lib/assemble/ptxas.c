@@ -225,13 +225,6 @@ static int take_cubin(struct run *run)
     return MINILINK_NOT_RELOCATABLE;
 }
 
-/* True when it could not start, or reached the file size limit. */
-static bool is_environment(const struct exec_result *ended)
-{
-    return ended->end == EXEC_NOT_STARTED ||
-           (ended->end == EXEC_SIGNALED && ended->code == SIGXFSZ);
-}
-
 /* Whether it was ptxas that failed, and not some other program of that name: ptxas prints its error
  * in its own form, or can report its version. If not, the reason replaces the output. */
 static bool is_ptxas(struct run *run, const struct exec_result *ended)
@@ -337,9 +330,10 @@ static int call_ptxas(struct run *run)
         if (ended.end != EXEC_EXITED || ended.output_size == 0)
             append_log(&result->log, "fatal   ",
                        arena_printf(&run->arena, "'%s' %s", run->ptxas->path, end));
-        return is_environment(&ended)     ? MINILINK_ENVIRONMENT
-               : ended.end == EXEC_EXITED ? MINILINK_FAILED
-                                          : MINILINK_INTERNAL;
+        /* It could not start, or reached the file size limit. */
+        if (ended.end == EXEC_NOT_STARTED || (ended.end == EXEC_SIGNALED && ended.code == SIGXFSZ))
+            return MINILINK_ENVIRONMENT;
+        return ended.end == EXEC_EXITED ? MINILINK_FAILED : MINILINK_INTERNAL;
     }
     return take_cubin(run);
 }

@@ -1,16 +1,10 @@
 /* remote_chunks.c: makes jobs from items, the command of a job, and items' results from jobs. */
-#include "assemble/remote_chunks.h"
-
-#include <stdlib.h>
-#include <string.h>
-
-#include "assemble/chunk_cache.h"
 #include "assemble/workitem.h"
+
 #include "base/context.h"
 #include "base/word_list.h"
 #include "diag/diag.h"
 #include "diag/events.h"
-#include "distribute/job_messages.h"
 #include "distribute/verify_cubin.h"
 #include "ptx/lexer.h"
 
@@ -63,16 +57,6 @@ static bool are_alike(const struct sending *sending)
     return true;
 }
 
-/* Runs ptxas directly, so that sccache, and users who look at a list of processes, recognise it; a
- * distributor may or may not keep the messages of jobs separate. */
-static void use_ptxas(struct sending *sending, struct word_list *words)
-{
-    const struct assemble_request *request = sending->request;
-    const char *tool = request->distribution->tool;
-
-    word_list_add(words, tool ? tool : request->assembler->ptxas.path);
-}
-
 /* Adds the options of assemble/single_chunk.h. Any assembler other than ptxas is minilink's, or is
  * called through minilink. */
 static void use_minilink(struct sending *sending, const struct minilink_job *job,
@@ -122,10 +106,12 @@ static void choose_tool(struct sending *sending, const char *version)
     tool->time_limit = request->wanted->timeout;
     tool->memory = is_ptxas ? PTXAS_MEMORY : OWN_MEMORY;
     tool->memory_per_byte = is_ptxas ? PTXAS_MEMORY_PER_BYTE : OWN_MEMORY_PER_BYTE;
+    /* ptxas is run directly, so that sccache, and users who look at a list of processes, recognise
+     * it; a distributor may or may not keep the messages of jobs separate. */
     if (chunk_job_is_reported(request))
         use_minilink(sending, &job, version, &words);
     else
-        use_ptxas(sending, &words);
+        word_list_add(&words, request->distribution->tool ?: request->assembler->ptxas.path);
     options = tool->reports ? minilink_words : ptxas_words;
     if (are_alike(sending))
         word_list_add_all(&words, options(sending, &job));

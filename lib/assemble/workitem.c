@@ -2,9 +2,7 @@
 #include "assemble/workitem.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "assemble/chunk_cache.h"
 #include "base/clock.h"
 #include "diag/events.h"
 #include "os/cleanup.h"

@@ -6,7 +6,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,8 +17,6 @@
 #include "base/word_list.h"
 #include "diag/diag.h"
 #include "distribute/files.h"
-#include "distribute/job_messages.h"
-#include "distribute/jobfile.h"
 #include "os/exec.h"
 #include "os/folder.h"
 #include "os/program_path.h"
@@ -106,9 +103,7 @@ static enum link_code write_text(const char *path, char *text)
     if (!text)
         return LINK_FAILED;
     CONTEXT_DEFER(memory_cleanup, &text);
-    return files_write(path, (struct bytes){(const uint8_t *)text, strlen(text)})
-               ? LINK_OK
-               : write_failed(path);
+    return files_write(path, text_bytes(text_of(text))) ? LINK_OK : write_failed(path);
 }
 
 static enum link_code write_inputs(const struct distribute_batch *batch)
@@ -261,18 +256,11 @@ static void remove_others(const struct distribute_batch *batch, const char *fold
     }
 }
 
-/* Writes the plan whole or not at all, and only if it has changed. */
-static enum link_code write_plan(const char *path, const char *text)
-{
-    const struct bytes bytes = {(const uint8_t *)text, strlen(text)};
-
-    return files_hold(path, bytes) || output_write_file(path, bytes) ? LINK_OK : LINK_ENVIRONMENT;
-}
-
 enum link_code distribute_emit_plan(struct distribute_batch *batch)
 {
     const char *plan = batch->distribution->emit_plan, *folder = plan_folder(batch, plan);
     enum link_code code;
+    struct bytes bytes;
     char *text = NULL;
 
     if (mkdir(folder, 0777) && errno != EEXIST) {
@@ -285,10 +273,14 @@ enum link_code distribute_emit_plan(struct distribute_batch *batch)
         return code;
     CONTEXT_DEFER(memory_cleanup, &text);
     text = jobfile_make(batch, NULL);
-    code = text ? write_plan(plan, text) : LINK_FAILED;
-    if (code == LINK_OK)
-        remove_others(batch, folder);
-    return code;
+    if (!text)
+        return LINK_FAILED;
+    /* Whole or not at all, and only if it has changed. */
+    bytes = text_bytes(text_of(text));
+    if (!files_hold(plan, bytes) && !output_write_file(plan, bytes))
+        return LINK_ENVIRONMENT;
+    remove_others(batch, folder);
+    return LINK_OK;
 }
 
 static enum link_code check_plan(struct distribute_batch *batch)

@@ -132,6 +132,38 @@ enum link_code distribute_resume_plan(struct distribute_batch *batch);
 /* result.c: reads the outputs of a job, and sets its `end` and the fields that belong to that. */
 void result_take(struct distribute_batch *batch, struct distribute_job *job);
 
+/* jobfile.c: the JSON files of a batch
+ *
+ * The job file has exactly the keys that llvm/utils/dtlto/validate.py allows (LLVM 21 to 22): an
+ * object with `common` (`linker_output`, `args`, `inputs`) and `jobs` (each `args`, at least two
+ * `inputs`, at least one of `outputs`). Other facts about a job are therefore in a separate file:
+ * the second of its inputs, where ThinLTO has the module's summary. That file is an object with the
+ * key `minilink`. */
+
+/* The text of the job file; if `job` is not NULL, that of this job's facts file instead; malloc'ed.
+ * NULL, reported, when a name in it is not UTF-8, which JSON requires. */
+char *jobfile_make(const struct distribute_batch *batch, const struct distribute_job *job);
+
+/* Digits at the beginning of a job's file names: a hash of the whole job. */
+#define JOBFILE_STEM 32
+
+/* Whether `text` is a job file for the jobs of `batch`, whatever its layout and the folder of its
+ * files: since a file's name identifies its job, only the names are compared. When it is not, *why
+ * describes the difference, in the batch's arena. */
+bool jobfile_is_of(struct text text, struct distribute_batch *batch, const char **why);
+
+/* job_messages.c: attributes a distributor's output, which can include its jobs' output */
+
+/* Gives each job whose log is not known the lines that name its input, as ptxas's messages about a
+ * line of it do; a job with an error among them, and no result, has failed. Lines about no job are
+ * loose. */
+void job_messages_attribute(struct distribute_batch *batch);
+
+/* Reports how the distributor ended, if it failed, and the loose lines: with the severity that they
+ * state, or, for lines of unknown form, as notes of the failure if it `explains` one, else under
+ * -v. */
+void job_messages_report(const struct distribute_batch *batch, bool explains);
+
 /* Reports the jobs that have no result, with their kernels. */
 void distribute_report_missing(struct distribute_batch *batch);
 

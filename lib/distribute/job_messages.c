@@ -1,6 +1,6 @@
 /* job_messages.c: each job's input has a unique name, so a line with that name is about that job.
  */
-#include "distribute/job_messages.h"
+#include "distribute/distribute.h"
 
 #include <string.h>
 
@@ -45,16 +45,10 @@ static uint32_t find_job(const struct sorting *sorting, struct text line)
     return found;
 }
 
-static bool is_error(struct text line)
-{
-    struct log_line message;
-
-    return log_line_parse(line, &message) && message.severity >= DIAG_ERROR;
-}
-
 static void sort_lines(struct sorting *sorting)
 {
     struct text rest = text_of(sorting->batch->said), line;
+    struct log_line message;
 
     while (text_scan_line(&rest, &line)) {
         uint32_t found = find_job(sorting, line);
@@ -63,7 +57,8 @@ static void sort_lines(struct sorting *sorting)
 
         buffer_text(to, line);
         buffer_char(to, '\n');
-        if (job && job->end == DISTRIBUTE_MISSING && is_error(line)) {
+        if (job && job->end == DISTRIBUTE_MISSING && log_line_parse(line, &message) &&
+            message.severity >= DIAG_ERROR) {
             job->end = DISTRIBUTE_FAILED;
             job->code = LINK_FAILED;
         }

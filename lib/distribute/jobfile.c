@@ -1,6 +1,6 @@
 /* jobfile.c: makes the job file and the facts file of each job; recognises a job file by the names
  * of its outputs. */
-#include "distribute/jobfile.h"
+#include "distribute/distribute.h"
 
 #include <string.h>
 
@@ -104,24 +104,11 @@ static void add_facts(struct maker *maker, struct json_t *root, const struct dis
     json_tree_set_exact(facts, "log", checked(maker, job->log_path));
 }
 
-/* The JSON text. NULL on failure. */
-static char *text_of_tree(const struct maker *maker, const struct json_t *root)
-{
-    struct buffer text = {0};
-
-    if (maker->not_utf8) {
-        diag_fatal("The name '%s' cannot stand in a file of jobs: it is no UTF-8", maker->not_utf8);
-        return NULL;
-    }
-    CONTEXT_DEFER(buffer_cleanup, &text);
-    json_tree_print(root, JSON_TREE_FILE, &text);
-    return buffer_take(&text, NULL);
-}
-
 char *jobfile_make(const struct distribute_batch *batch, const struct distribute_job *job)
 {
     struct maker maker = {.batch = batch};
     struct json_t *root = json_tree_begin();
+    struct buffer text = {0};
 
     CONTEXT_DEFER(json_tree_end, root);
     CONTEXT_DEFER(arena_cleanup, &maker.arena);
@@ -129,7 +116,13 @@ char *jobfile_make(const struct distribute_batch *batch, const struct distribute
         add_facts(&maker, root, job);
     else
         add_jobs(&maker, root);
-    return text_of_tree(&maker, root);
+    if (maker.not_utf8) {
+        diag_fatal("The name '%s' cannot stand in a file of jobs: it is no UTF-8", maker.not_utf8);
+        return NULL;
+    }
+    CONTEXT_DEFER(buffer_cleanup, &text);
+    json_tree_print(root, JSON_TREE_FILE, &text);
+    return buffer_take(&text, NULL);
 }
 
 /* Finds the files that `text` names as outputs of jobs, by the digits at their beginning. */

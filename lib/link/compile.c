@@ -27,8 +27,7 @@ static void watch_library(const struct link *link, const char *library)
         watch_add_tool(link->watch, self_exec_path(path));
 }
 
-/* Only -lto asks for optimisation across modules. */
-static bool find_nvjitlink(struct link *link)
+bool compile_find_libraries(struct link *link)
 {
     const struct link_request *request = link->request;
     const struct toolkit_request toolkit = {
@@ -38,20 +37,16 @@ static bool find_nvjitlink(struct link *link)
         .nvvm_path = request->assembler.nvvm_path,
     };
 
+    /* Whether it is needed is known only after members have been selected. */
+    if (members_have(&link->members, FATBIN_BITCODE))
+        bitcode_find_library(&link->llvm.path, request->llvm);
+    /* Only -lto asks for optimisation across modules. */
     if (!request->options.lto || !members_have(&link->members, FATBIN_NVVM))
         return true;
     if (!lto_find(&link->nvjitlink.path, request->lto_source, &toolkit))
         return diag_blame(LINK_ENVIRONMENT);
     watch_library(link, link->nvjitlink.path);
     return true;
-}
-
-bool compile_find_libraries(struct link *link)
-{
-    /* Whether it is needed is known only after members have been selected. */
-    if (members_have(&link->members, FATBIN_BITCODE))
-        bitcode_find_library(&link->llvm.path, link->request->llvm);
-    return find_nvjitlink(link);
 }
 
 /* Bitcode that takes part needs libLLVM; without bitcode the link does not depend on it. */
@@ -103,13 +98,6 @@ static bool add_ptx(struct other_names *names, const char *file, struct text tex
     return true;
 }
 
-static void add_cubin_names(struct other_names *names, const struct cubin *cubin)
-{
-    for (size_t i = 1; i < cubin->symbol_count; i++)
-        if (cubin->symbols[i].binding != STB_LOCAL)
-            add_other_name(names, cubin->symbols[i].name);
-}
-
 /* Collects the names of PTX, cubins (which have been read) and the PTX of LTO-IR. False at
  * unreadable PTX, which linking it will report. */
 static bool collect_names(struct other_names *names, const struct link *link)
@@ -128,7 +116,9 @@ static bool collect_names(struct other_names *names, const struct link *link)
             return false;
     }
     for (size_t i = 0; i < link->member_cubin_count; i++)
-        add_cubin_names(names, &link->member_cubins[i]);
+        for (size_t k = 1; k < link->member_cubins[i].symbol_count; k++)
+            if (link->member_cubins[i].symbols[k].binding != STB_LOCAL)
+                add_other_name(names, link->member_cubins[i].symbols[k].name);
     return link->lto.ptx.size == 0 || add_ptx(names, "lto.ptx", link->lto.ptx);
 }
 

@@ -8,6 +8,7 @@
  * backslashes at the end; nor a target with `=` or `%`. */
 #include "link/stages.h"
 
+#include <ctype.h>
 #include <glob.h>
 #include <string.h>
 
@@ -21,16 +22,10 @@ static const char ninja_marks[] = "+,/_:.~()}{%=@[]!-\\ #$";
 /* Characters that make and ninja read differently after a backslash. */
 static const char told_apart[] = "#:%|[=~$";
 
-static bool is_plain(char c)
-{
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           (unsigned char)c >= 0x80;
-}
-
 static bool is_for_ninja(const char *name)
 {
     for (const char *at = name; *at; at++) {
-        if (!is_plain(*at) && !strchr(ninja_marks, *at))
+        if (!isalnum((unsigned char)*at) && (unsigned char)*at < 0x80 && !strchr(ninja_marks, *at))
             return false;
         if (*at == '\\' && at[1] && strchr(told_apart, at[1]))
             return false;
@@ -38,12 +33,6 @@ static bool is_for_ninja(const char *name)
             return false;
     }
     return true;
-}
-
-/* True for "lib(member)": make treats it as a member of an archive. */
-static bool is_archive_member(const char *name, size_t size)
-{
-    return size > 0 && name[size - 1] == ')' && strchr(name, '(');
 }
 
 /* Whether make would also match another file: "a[b].ptx" also matches "ab.ptx", if that exists. */
@@ -82,7 +71,10 @@ static const char *fault_for_make(const char *name)
         return "a blank at its end";
     if (strchr(name, '\\') && matches_another(name))
         return "brackets and backslashes that match another file";
-    return is_archive_member(name, size) ? "a part in parentheses at its end" : NULL;
+    /* "lib(member)" is a member of an archive for make. */
+    return size > 0 && name[size - 1] == ')' && strchr(name, '(')
+               ? "a part in parentheses at its end"
+               : NULL;
 }
 
 /* The reason why make cannot read the name as a target, or NULL: patterns, variables and groups of
@@ -188,18 +180,13 @@ struct dependencies {
     size_t count, capacity;
 };
 
-/* True for nvcc's temporary files, which are gone when it ends: each would make the rule's target
- * older than a missing file. */
-static bool is_of_nvcc(const char *path)
-{
-    return strncmp(basename(path), "tmpxft_", 7) == 0;
-}
-
 static void add_dependency(struct dependencies *files, const char *path)
 {
     uint32_t number = (uint32_t)files->count;
 
-    if (path && *path && !is_of_nvcc(path) &&
+    /* nvcc's temporary files are gone when it ends: each would make the rule's target older than a
+     * missing file. */
+    if (path && *path && strncmp(basename(path), "tmpxft_", 7) != 0 &&
         table_add(&files->seen, text_of(path), number) == number)
         ARENA_PUSH(&files->arena, files->list, files->count, files->capacity) = path;
 }

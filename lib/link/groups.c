@@ -70,12 +70,6 @@ static bool is_joined(const struct link *link, const struct member *member)
     return member->role == MEMBER_BITCODE && link->request->options.lto;
 }
 
-/* Whether the member is merged at its place; libcudadevrt always comes last. */
-static bool is_between(const struct member *member)
-{
-    return member->role == MEMBER_CUBIN && !member->is_system;
-}
-
 /* Where what LTO makes is merged: before which member. SIZE_MAX: there is no LTO-IR. */
 static size_t lto_place(const struct link *link)
 {
@@ -103,8 +97,8 @@ static void make_runs(struct link *link, const struct stored_options *options, s
             append_group(link, lto, &options[lto])->place = place;
             run = NULL;
         }
-        if (is_between(member)) {
-            run = NULL;
+        if (member->role == MEMBER_CUBIN && !member->is_system) {
+            run = NULL; /* that is merged at its place; libcudadevrt always comes last */
         } else if (is_ptx(member) && !(had_bitcode && is_joined(link, member))) {
             if (!run || !stored_are_equal(&run->options, &options[i]))
                 run = append_group(link, i, &options[i]);
@@ -157,16 +151,6 @@ void groups_make(struct link *link)
         make_one(link, options, first);
     for (size_t i = 0; i < link->group_count; i++)
         stored_finish(&link->groups[i].options);
-}
-
-/* Where a group has options, LTO-IR's own limit is one of its group's. */
-uint32_t groups_register_limit(const struct link *link)
-{
-    bool has_words = link->group_count > 1 || (link->group_count && link->groups->options.count);
-
-    return has_words && !link->request->options.has_maxrregcount
-               ? 0
-               : (uint32_t)link->agreement.maxrregcount;
 }
 
 static bool have_part(const char *const *words, const char *part)

@@ -31,9 +31,6 @@ void groups_make(struct link *link);
 /* Whether the member's PTX, or what its code becomes, is in the group. */
 bool groups_have(const struct group *group, const struct member *members, size_t index);
 
-/* The assembler's limit on registers for all groups; 0 = none. */
-uint32_t groups_register_limit(const struct link *link);
-
 /* Whether a word of -Xptxas, or of the options of some group, contains `part`. */
 bool groups_tell_assembler(const struct link *link, const char *part);
 

@@ -17,9 +17,12 @@ static void enter_link_phase(enum link_phase phase)
     diag_state_get()->phase = (uint8_t)phase;
 }
 
-static void enter_chunks(const struct link *link, const struct cut *cut)
+/* Whether the program has at most one function, so that there is nothing to share: it is then
+ * assembled without the machinery for that. Under -vv the phases are run all the same. */
+static bool is_single(const struct link *link, const struct chunks *chunks)
 {
-    enter_link_phase(stage_is_single(link, &cut->chunks) ? PHASE_NONE : PHASE_CHUNKS);
+    return diag_state_get()->verbose < 2 && chunks->count == 1 &&
+           chunks->list[0].function_count <= 1 && !state_distribution(link);
 }
 
 /* False when the link has been cancelled. */
@@ -72,7 +75,7 @@ static bool run_stages(struct link *link, struct results *results)
 
     if (link->request->dry_run || link->request->emit_ptx)
         return stage_end_early(link, results);
-    enter_chunks(link, cut);
+    enter_link_phase(is_single(link, &cut->chunks) ? PHASE_NONE : PHASE_CHUNKS);
     if (!stage_assemble(link, cut, assembled))
         return false;
     if (link->request->distribution.emit_plan)

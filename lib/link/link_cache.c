@@ -1,8 +1,6 @@
 /* link_cache.c: builds a key of everything that the stages after stage_agree() use. */
 #include "link/stages.h"
 
-#include <string.h>
-
 #include "base/clock.h"
 #include "base/context.h"
 #include "base/memory.h"

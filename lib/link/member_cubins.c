@@ -109,13 +109,6 @@ static bool is_shared_function(const struct cubin_symbol *symbol)
     return symbol->type == STT_FUNC && symbol->binding != STB_LOCAL;
 }
 
-static void add_system_names(struct table *names, const struct cubin *library)
-{
-    for (size_t i = 1; i < library->symbol_count; i++)
-        if (is_shared_function(&library->symbols[i]) && library->symbols[i].section != SHN_UNDEF)
-            table_add(names, library->symbols[i].name, 0);
-}
-
 /* Removes libcudadevrt's cubins that could not be read. False when another one could not be read.
  */
 static bool keep_read(struct readings *readings)
@@ -135,9 +128,12 @@ static bool keep_read(struct readings *readings)
             continue;
         }
         ok &= reading->ok;
-        if (reading->is_optional) {
-            link->has_system = true;
-            add_system_names(&link->system_names, reading->cubin);
+        link->has_system |= reading->is_optional;
+        for (size_t k = 1; reading->is_optional && k < reading->cubin->symbol_count; k++) {
+            const struct cubin_symbol *symbol = &reading->cubin->symbols[k];
+
+            if (is_shared_function(symbol) && symbol->section != SHN_UNDEF)
+                table_add(&link->system_names, symbol->name, 0);
         }
         link->member_cubins[kept++] = *reading->cubin;
     }

@@ -2,9 +2,7 @@
  *
  * Depending on the inputs, each chunk is assembled as a whole program, or as code that is merged.
  */
-#include <string.h>
 
-#include "assemble/remote_chunks.h"
 #include "assemble/workitem.h"
 #include "base/context.h"
 #include "base/memory.h"
@@ -13,15 +11,6 @@
 #include "link/stages.h"
 #include "link/whole_program.h"
 #include "options/forward.h"
-
-/* A resumed plan has the jobs of the first assembly only. Chunks that are assembled again, in
- * another form, are not part of it. */
-static bool is_beyond_plan(const struct link *link, const struct cut *cut,
-                           const struct assembled *assembled)
-{
-    return link->request->distribution.resume_plan &&
-           (assembled->is_in_parts || cut->replaced.count);
-}
 
 /* Under -lto users expect code that runs. If a ptxas is installed, says how to use it. */
 static void tell_of_ptxas(const struct assembler_request *request)
@@ -59,13 +48,6 @@ static bool is_whole(const struct link *link, const struct chunks *chunks,
            link->members.cubin_count == 0 && !state_is_sass(link) && !is_split;
 }
 
-/* The built-in assembler makes executables only if it is told to. */
-static bool wants_executable(const struct link *link, const struct chunks *chunks,
-                             const struct assembled *assembled)
-{
-    return state_is_exact(link) && is_whole(link, chunks, assembled) && state_is_builtin(link);
-}
-
 /* The assembler's options. With several chunks or patterns, those without the selection of kernels,
  * which have already been selected: a chunk has only some of the named ones, and no assembler knows
  * patterns. */
@@ -79,7 +61,8 @@ static const char *const *assembler_options(const struct link *link, const struc
 
     if (chunks->count > 1 || link->entries.pattern_count)
         given = link->entries.others;
-    if (wants_executable(link, chunks, assembled)) {
+    /* The built-in assembler makes executables only if it is told to. */
+    if (state_is_exact(link) && is_whole(link, chunks, assembled) && state_is_builtin(link)) {
         word_list_add_all(&words, given);
         word_list_add(&words, "--executable");
         given = word_list_end(&words);
@@ -88,12 +71,6 @@ static const char *const *assembler_options(const struct link *link, const struc
         return given;
     return forward_to_ptxas(&assembled->arena, &link->agreement, &request->options, given,
                             is_whole(link, chunks, assembled));
-}
-
-bool stage_is_single(const struct link *link, const struct chunks *chunks)
-{
-    return diag_state_get()->verbose < 2 && chunks->count == 1 &&
-           chunks->list[0].function_count <= 1 && !state_distribution(link);
 }
 
 bool stage_is_finished(const struct link *link, const struct cut *cut,
@@ -150,6 +127,12 @@ struct assemble_request stage_assemble_request(const struct link *link, const st
                                                struct assembled *assembled)
 {
     const struct link_request *request = link->request;
+    /* A resumed plan has the jobs of the first assembly only. Chunks that are assembled again, in
+     * another form, are not part of it. */
+    /* Where a group has options, LTO-IR's own limit on registers is one of its group's. */
+    bool has_words = link->group_count > 1 || (link->group_count && link->groups->options.count);
+    bool is_beyond_plan =
+        request->distribution.resume_plan && (assembled->is_in_parts || cut->replaced.count);
     struct assemble_request wanted = {
         .assembler = &assembled->assembler,
         .wanted = &request->assembler,
@@ -168,9 +151,11 @@ struct assemble_request stage_assemble_request(const struct link *link, const st
         .line_info = request->merge.strip_debug
                          ? !link->agreement.debug
                          : link->agreement.line_info && link->members.lto_count == 0,
-        .maxrregcount = groups_register_limit(link),
+        .maxrregcount = has_words && !request->options.has_maxrregcount
+                            ? 0
+                            : (uint32_t)link->agreement.maxrregcount,
         .options = assembler_options(link, &cut->chunks, assembled),
-        .distribution = is_beyond_plan(link, cut, assembled) ? NULL : state_distribution(link),
+        .distribution = is_beyond_plan ? NULL : state_distribution(link),
         .watch = link->watch,
         .jobserver = request->jobserver,
     };
@@ -208,16 +193,11 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
     return code;
 }
 
-static void keep_chunk(struct link_product *product, const struct cubins *cubins)
-{
-    if (product && product->wants_chunk && cubins->count == 1)
-        buffer_append(&product->chunk, cubins->list[0].data, cubins->list[0].size);
-}
-
 static bool assemble_cut(const struct link *link, const struct cut *cut,
                          struct assembled *assembled)
 {
     const struct link_request *request = link->request;
+    const struct cubins *cubins = &assembled->cubins;
     enum link_code code = assemble_all(link, cut, assembled, &assembled->cubins);
 
     if (code == LINK_OK && is_of_other_form(link, cut, assembled)) {
@@ -227,10 +207,10 @@ static bool assemble_cut(const struct link *link, const struct cut *cut,
     }
     if (request->distribution.emit_plan)
         cubins_free(&assembled->cubins); /* no cubin was made */
-    if (code == LINK_OK)
-        keep_chunk(request->product, &assembled->cubins);
+    if (code == LINK_OK && request->product && request->product->wants_chunk && cubins->count == 1)
+        buffer_append(&request->product->chunk, cubins->list[0].data, cubins->list[0].size);
     return code == LINK_OK &&
-           (save_temps_cubins(request->keep, &assembled->cubins) || diag_blame(LINK_ENVIRONMENT));
+           (save_temps_cubins(request->keep, cubins) || diag_blame(LINK_ENVIRONMENT));
 }
 
 static bool plan_nothing(const struct link *link)

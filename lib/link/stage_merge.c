@@ -3,6 +3,7 @@
  * Depending on the inputs, the chunks' cubins are joined into one and merged with those of members,
  * or, if the assembler made the whole program, used unchanged. */
 #include "base/context.h"
+#include "base/name_list.h"
 #include "cubin/empty.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
@@ -83,6 +84,21 @@ static bool read_chunk_cubins(const struct link *link, const struct chunks *chun
     return ok;
 }
 
+/* The name in messages of a group's cubin: "lto.cubin(a.o(2)+b.o(1))"; where there are several
+ * groups, of one PTX member's the member's name. */
+static const char *cubin_name(const struct link *link, const struct group *group,
+                              struct arena *arena)
+{
+    struct name_list list = {0};
+
+    for (size_t i = 0; i < link->members.count; i++)
+        if (groups_have(group, link->members.list, i))
+            name_list_add(&list, link->members.list[i].name);
+    if (link->group_count > 1 && list.count == 1 && !group->has_lto)
+        return list.names[0];
+    return name_list_text("lto.cubin", &list, arena);
+}
+
 /* Makes one cubin of those of a group's chunks. */
 static bool join_group_chunks(const struct link *link, size_t index, const struct chunks *chunks,
                               struct merged *merged)
@@ -105,7 +121,7 @@ static bool join_group_chunks(const struct link *link, size_t index, const struc
         if (ok)
             align_dynamic_arrays(joined, symbols, program->symbol_count);
     }
-    joined->name = state_cubin_name(link, group, &merged->arena);
+    joined->name = cubin_name(link, group, &merged->arena);
     return ok;
 }
 

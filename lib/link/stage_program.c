@@ -4,6 +4,7 @@
  * takes part is decided last: only then is it known whether anything calls it. */
 #include "base/buffer.h"
 #include "base/context.h"
+#include "base/name_list.h"
 #include "diag/diag.h"
 #include "link/stages.h"
 #include "lto/lto.h"
@@ -205,6 +206,18 @@ static bool read_texts(struct link *link)
     return true;
 }
 
+/* The name in messages of the PTX that LTO-IR became: "lto.ptx(a.o(2)+b.o(2))", with the members
+ * that it was made of. */
+static const char *lto_name(const struct link *link, struct arena *arena)
+{
+    struct name_list list = {0};
+
+    for (size_t i = 0; i < link->members.count; i++)
+        if (link->members.list[i].role == MEMBER_LTO)
+            name_list_add(&list, link->members.list[i].name);
+    return name_list_text("lto.ptx", &list, arena);
+}
+
 /* Finds the group's PTX. */
 static void find_sources(struct link *link, const struct group *group,
                          struct program_source *sources, size_t *count)
@@ -213,8 +226,8 @@ static void find_sources(struct link *link, const struct group *group,
     size_t made = 0;
 
     if (group->has_lto && link->lto.ptx.size)
-        sources[(*count)++] = (struct program_source){
-            .name = state_lto_name(link, &link->members.arena), .text = link->lto.ptx};
+        sources[(*count)++] = (struct program_source){.name = lto_name(link, &link->members.arena),
+                                                      .text = link->lto.ptx};
     for (size_t i = 0; i < members->count; i++) {
         const struct member *member = &members->list[i];
         const struct bitcode_module *module =

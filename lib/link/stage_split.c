@@ -1,6 +1,6 @@
 /* stage_split.c: from the program to its chunks. Whether chunks of an exact split can be joined is
  * found out before any is assembled (exact_probe.c). */
-#include "assemble/chunk_cache.h"
+#include "assemble/workitem.h"
 #include "base/context.h"
 #include "diag/diag.h"
 #include "link/stages.h"

@@ -120,15 +120,6 @@ static bool put_result(const struct link *link, const struct results *results,
     return ok;
 }
 
-static bool list_dependencies(const struct link *link, const struct assembler *assembler,
-                              struct list_file *list)
-{
-    if (dependencies_rule(link, assembler, &list->text) &&
-        overwrite_check_late("--dependency-file", list->path, link->request, &link->inputs))
-        return true;
-    return diag_blame(LINK_USAGE);
-}
-
 /* Writes the result, if there is one, the requested lists and the reports. All are complete before
  * the first gets its final name. The reports are renamed first, then the result, then the lists. */
 static bool write_all_files(const struct link *link, const struct results *results, bool has_result)
@@ -146,7 +137,10 @@ static bool write_all_files(const struct link *link, const struct results *resul
     is_listed =
         (!lists.modules.path || list_module_ids(link, &results->cut.chunks, &lists.modules.text)) &&
         (!lists.dependencies.path ||
-         list_dependencies(link, &results->assembled.assembler, &lists.dependencies));
+         (dependencies_rule(link, &results->assembled.assembler, &lists.dependencies.text) &&
+          overwrite_check_late("--dependency-file", lists.dependencies.path, link->request,
+                               &link->inputs)) ||
+         diag_blame(LINK_USAGE));
     ok = is_listed && observe_prepare(link->observation) && list_begin(&lists.modules) &&
          list_begin(&lists.dependencies) &&
          (!has_result || put_result(link, results, &lists.result)) &&

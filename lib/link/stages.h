@@ -89,10 +89,6 @@ bool stage_open_assembler(const struct link *link, struct assembler *assembler);
 struct assemble_request stage_assemble_request(const struct link *link, const struct cut *cut,
                                                struct assembled *assembled);
 
-/* Whether the program has at most one function, so that there is nothing to share: it is then
- * assembled without the machinery for that. Under -vv the phases are run all the same. */
-bool stage_is_single(const struct link *link, const struct chunks *chunks);
-
 /* Assembles every chunk to a cubin. */
 bool stage_assemble(const struct link *link, const struct cut *cut, struct assembled *assembled);
 

@@ -8,7 +8,6 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/memory.h"
-#include "base/name_list.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "os/fork_server.h"
@@ -145,29 +144,6 @@ bool state_has_ptx(const struct link *link)
     return link->members.ptx_count + link->members.lto_count > 0;
 }
 
-const char *state_lto_name(const struct link *link, struct arena *arena)
-{
-    struct name_list list = {0};
-
-    for (size_t i = 0; i < link->members.count; i++)
-        if (link->members.list[i].role == MEMBER_LTO)
-            name_list_add(&list, link->members.list[i].name);
-    return name_list_text("lto.ptx", &list, arena);
-}
-
-const char *state_cubin_name(const struct link *link, const struct group *group,
-                             struct arena *arena)
-{
-    struct name_list list = {0};
-
-    for (size_t i = 0; i < link->members.count; i++)
-        if (groups_have(group, link->members.list, i))
-            name_list_add(&list, link->members.list[i].name);
-    if (link->group_count > 1 && list.count == 1 && !group->has_lto)
-        return list.names[0];
-    return name_list_text("lto.cubin", &list, arena);
-}
-
 bool state_identify(const struct link *link, struct compiler *compiler, const char *name)
 {
     if (compiler->path && link->cache && !compiler->has_key)
@@ -194,16 +170,14 @@ bool state_is_void(const struct link *link, const struct chunks *chunks)
     return true;
 }
 
-/* An exact split that the user did not ask for must not show in the output. */
-static bool has_split(const struct link *link, const struct chunks *chunks)
-{
-    return chunks->count > 1 && (!chunks->is_exact || link->agreement.split_compile_extended != 1);
-}
-
 bool state_has_merge(const struct link *link, const struct chunks *chunks)
 {
+    /* An exact split that the user did not ask for must not show in the output. */
+    bool has_split =
+        chunks->count > 1 && (!chunks->is_exact || link->agreement.split_compile_extended != 1);
+
     return !state_is_program(link) || link->lto.ptx.size == 0 || link->member_cubin_count > 0 ||
-           has_split(link, chunks) || state_is_void(link, chunks);
+           has_split || state_is_void(link, chunks);
 }
 
 bool state_lists_last_first(const struct link *link, const struct chunks *chunks)

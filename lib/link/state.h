@@ -190,15 +190,6 @@ bool state_lists_last_first(const struct link *link, const struct chunks *chunks
  * it is stored at once if the tool that made it has not changed; it is removed again here. */
 bool state_check_changes(const struct link *link);
 
-/* The name in messages of the PTX that LTO-IR became: "lto.ptx(a.o(2)+b.o(2))", with the members
- * that it was made of; in `arena`. */
-const char *state_lto_name(const struct link *link, struct arena *arena);
-
-/* The same of a group's cubin: "lto.cubin(a.o(2)+b.o(1))"; where there are several groups, of one
- * PTX member's the member's name. */
-const char *state_cubin_name(const struct link *link, const struct group *group,
-                             struct arena *arena);
-
 /* Frees the results of the stages after stage_program.c; call it before state_free(). */
 void state_free_results(struct results *results);
 

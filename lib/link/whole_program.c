@@ -38,19 +38,18 @@ static uint32_t find_changed(const struct table *changed, struct text name)
     return found;
 }
 
-/* True when the changed name is the original one with a suffix ("f$ml0123abcd"), so that ending the
- * string earlier restores it. */
-static bool is_shortened(const struct chunk_symbol *symbol)
-{
-    return symbol->name.size > symbol->own_name.size && text_starts(symbol->name, symbol->own_name);
-}
-
 static void restore_symbol_names(char *data, const struct cubin *cubin, const struct chunks *chunks,
                                  struct table *changed)
 {
-    for (size_t i = 0; i < chunks->symbol_count; i++)
-        if (is_shortened(&chunks->symbols[i]))
-            table_add(changed, chunks->symbols[i].name, (uint32_t)i);
+    /* Of changed names, those with a suffix ("f$ml0123abcd"): ending the string earlier restores
+     * the original one. */
+    for (size_t i = 0; i < chunks->symbol_count; i++) {
+        const struct chunk_symbol *symbol = &chunks->symbols[i];
+
+        if (symbol->name.size > symbol->own_name.size &&
+            text_starts(symbol->name, symbol->own_name))
+            table_add(changed, symbol->name, (uint32_t)i);
+    }
     if (changed->count == 0)
         return;
     for (size_t i = 1; i < cubin->symbol_count; i++) {

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "diag/diag.h"
@@ -107,7 +108,7 @@ int lto_child_run(char *const *argv)
     /* On this machine, the parent has done that. */
     if (argv[REPORT])
         self_exec_fix_addresses(argv);
-    self_exec_set_name();
+    prctl(PR_SET_NAME, "minilink"); /* self_exec_file() starts it as "exe" */
     if (argv[WORD][strlen(LTO_CHILD_WORD)] == '=')
         dlopen(argv[WORD] + strlen(LTO_CHILD_WORD "="), RTLD_NOW | RTLD_LOCAL);
     fork_serve_if_wanted();

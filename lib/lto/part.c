@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "distribute/job_messages.h"
+#include "distribute/distribute.h"
 #include "lto/child.h"
 #include "lto/lto.h"
 #include "os/cancellation.h"

@@ -182,12 +182,6 @@ static int spawn_call(pid_t *pid, const struct exec_request *request, int output
 /* glibc's memory in pages of 2 MB where the kernel has them, 16 MB at a time. */
 #define LARGE_PAGES "GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16777216"
 
-/* The user's own GLIBC_TUNABLES stay. */
-static bool wants_large_pages(const struct exec_request *request)
-{
-    return request->large_pages && !getenv("GLIBC_TUNABLES");
-}
-
 /* Replaces the variable of the same name in the list, or appends it. */
 static size_t put_variable(char **list, size_t count, const char *variable)
 {
@@ -211,7 +205,7 @@ static char **make_environment(const struct exec_request *request)
         return NULL;
     if (count)
         memcpy(list, environ, count * sizeof *list);
-    if (wants_large_pages(request))
+    if (request->large_pages && !getenv("GLIBC_TUNABLES")) /* the user's own stay */
         count = put_variable(list, count, LARGE_PAGES);
     for (size_t i = 0; i < EXEC_VARIABLES && request->variables[i]; i++)
         count = put_variable(list, count, request->variables[i]);

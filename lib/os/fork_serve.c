@@ -51,14 +51,6 @@ int fork_serve_number(int file)
     return own.process ? -1 : descriptor_number(1 + file);
 }
 
-/* A copy (fork) has only the calling thread. */
-static bool has_one_thread(void)
-{
-    struct stat status;
-
-    return stat("/proc/self/task", &status) == 0 && status.st_nlink == 3;
-}
-
 /* Reads a request and its descriptors: `count` for a job, one for a clone. False at the end of the
  * socket. */
 static bool receive_message(struct fork_message *asked, int *descriptors, int count)
@@ -234,11 +226,12 @@ void fork_serve(void)
     int descriptors[1 + FORK_FILES], count = 1;
     unsigned jobs = 0;
     struct fork_message asked;
+    struct stat status;
 
     while (count <= FORK_FILES && fork_serve_number(count - 1) >= 0)
         count++;
-    if (!has_one_thread())
-        _exit(255);
+    if (stat("/proc/self/task", &status) != 0 || status.st_nlink != 3)
+        _exit(255); /* there are threads, of which a copy (fork) has only the calling one */
     while (!own.process) {
         while (waitpid(-1, NULL, WNOHANG) > 0)
             ; /* clones that have ended, and copies that have answered */

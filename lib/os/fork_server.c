@@ -221,14 +221,6 @@ static void take_clone(struct fork_server *server)
     close(ends[1]);
 }
 
-/* Lists a server as busy, so that it can be asked for a clone; only if it has done a job before.
- * Under the lock. */
-static void list_busy(const struct fork_server *server)
-{
-    if (server->has_worked && all.busy_count < MOST_BUSY)
-        all.busy[all.busy_count++] = *server;
-}
-
 /* Takes a server for a job, until give_back(): an idle one, else a clone of a busy one; else
  * server->control is -1 and one may be started. False when none may be used. */
 static bool take_server_job(struct fork_server *server, const struct fork_server_job *job)
@@ -242,7 +234,9 @@ static bool take_server_job(struct fork_server *server, const struct fork_server
     ok = is_usable(server->kind, job->run.argv[0], job->is_repeated);
     if (ok && !take_idle(server))
         take_clone(server);
-    list_busy(server);
+    /* So that it can be asked for a clone; only if it has done a job before. */
+    if (server->has_worked && all.busy_count < MOST_BUSY)
+        all.busy[all.busy_count++] = *server;
     pthread_mutex_unlock(&all.lock);
     return ok;
 }

@@ -25,13 +25,6 @@ static void output_folder_of(const char *path, char folder[PATH_MAX])
     snprintf(folder + size, PATH_MAX - size, ".");
 }
 
-static bool is_in_proc(const char *folder)
-{
-    struct statfs status;
-
-    return statfs(folder, &status) == 0 && status.f_type == PROC_SUPER_MAGIC;
-}
-
 /* The number of the descriptor of this process that `name` in `folder` stands for; -1 = none. */
 static int own_descriptor(const char *folder, const char *name)
 {
@@ -110,6 +103,7 @@ bool output_target_find(struct output_target *destination, const char *path)
     memcpy(destination->path, path, size + 1);
     for (int links = 0; links <= MOST_LINKS; links++) {
         char folder[PATH_MAX];
+        struct statfs system;
         struct stat status;
 
         if (lstat(destination->path, &status)) {
@@ -119,7 +113,7 @@ bool output_target_find(struct output_target *destination, const char *path)
         if (!S_ISLNK(status.st_mode))
             return take_file(destination, &status);
         output_folder_of(destination->path, folder);
-        if (is_in_proc(folder))
+        if (statfs(folder, &system) == 0 && system.f_type == PROC_SUPER_MAGIC)
             return take_open_file(destination, folder);
         if (!follow_links(destination))
             return false;

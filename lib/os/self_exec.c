@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/personality.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -108,11 +107,6 @@ const char *self_exec_file(char *path)
     /* The program was replaced since, which self_exec_path() sees now; or the link leads to
      * valgrind. */
     return self_exec_path(path);
-}
-
-void self_exec_set_name(void)
-{
-    prctl(PR_SET_NAME, "minilink");
 }
 
 const char *self_exec_code_path(void)

@@ -19,9 +19,6 @@ const char *self_exec_path(char *path);
  */
 const char *self_exec_file(char *path);
 
-/* Names this process "minilink": one that was started by self_exec_file() is named "exe". */
-void self_exec_set_name(void);
-
 /* The path of the file that contains this code: a shared object, or the program. */
 const char *self_exec_code_path(void);
 

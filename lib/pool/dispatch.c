@@ -54,13 +54,6 @@ static void run_alone(const struct dispatch_request *request)
     child_tokens_close(&none);
 }
 
-static void run_on_pool(const struct dispatch_request *request, struct pool *pool)
-{
-    for (size_t i = pool_submit(pool, request->tasks, request->count); i < request->count; i++)
-        request->tasks[i].run(request->tasks[i].argument);
-    pool_wait(pool);
-}
-
 /* A write to an open eventfd can only be interrupted; it would fail only on overflow of its
  * counter. The coordinator would then wait forever, so such a failure aborts the program. */
 static void run_counted(void *argument)
@@ -82,23 +75,9 @@ static void run_counted(void *argument)
         abort();
 }
 
-/* Waits until at least one task has ended since the last call. */
-static void wait_ended(int ended_fd)
-{
-    uint64_t count;
-
-    while (read(ended_fd, &count, sizeof count) < 0 && errno == EINTR)
-        continue;
-}
-
 /* The order of the pool's queue, which here gets one task at a time, as tokens arrive. */
-static int compare_priorities(const void *a, const void *b)
-{
-    const struct pool_task *first = ((const struct counted_task *)a)->task;
-    const struct pool_task *second = ((const struct counted_task *)b)->task;
-
-    return COMPARE(second->priority, first->priority) ?: COMPARE(first, second);
-}
+COMPARISON(compare_priorities, struct counted_task,
+           COMPARE(b->task->priority, a->task->priority) ?: COMPARE(a->task, b->task));
 
 static void start(struct coordinator *coordinator)
 {
@@ -159,6 +138,7 @@ static void run_with_tokens(struct coordinator *coordinator)
         const struct pool_task *task = coordinator->tasks[coordinator->next].task;
         bool is_left = coordinator->next < request->count, is_startable;
         struct child_tokens *child;
+        uint64_t ended;
 
         if (is_left && request->is_cancelled && request->is_cancelled(task->argument)) {
             task->run(task->argument);
@@ -174,7 +154,9 @@ static void run_with_tokens(struct coordinator *coordinator)
             else if (!child_tokens_give(child))
                 jobserver_release(coordinator->jobserver);
         } else {
-            wait_ended(coordinator->ended_fd);
+            /* Until at least one task has ended since the last time. */
+            while (read(coordinator->ended_fd, &ended, sizeof ended) < 0 && errno == EINTR)
+                continue;
             end_tasks(coordinator);
         }
     }
@@ -202,20 +184,13 @@ static bool run_as_client(const struct dispatch_request *request, struct pool *p
         for (size_t i = 0; i < request->count; i++)
             tasks[i] = (struct counted_task){
                 .task = &request->tasks[i], .coordinator = &coordinator, .child.fds = {-1, -1}};
-        qsort(tasks, request->count, sizeof *tasks, compare_priorities);
+        SORT(tasks, request->count, compare_priorities);
         run_with_tokens(&coordinator);
         close(coordinator.ended_fd);
     }
     free(live);
     free(tasks);
     return coordinator.ended_fd >= 0;
-}
-
-static uint32_t wanted_threads(const struct dispatch_request *request)
-{
-    uint32_t threads = request->threads < JOBSERVER_MOST ? request->threads : JOBSERVER_MOST;
-
-    return threads < request->count ? threads : (uint32_t)request->count;
 }
 
 /* A caution: the work is done, but slower than requested. */
@@ -231,7 +206,8 @@ static void report_lost(uint32_t wanted, size_t started)
 
 uint32_t dispatch_run(const struct dispatch_request *request)
 {
-    uint32_t threads = wanted_threads(request);
+    uint32_t wanted = request->threads < JOBSERVER_MOST ? request->threads : JOBSERVER_MOST;
+    uint32_t threads = wanted < request->count ? wanted : (uint32_t)request->count;
     uint32_t most = UINT32_MAX; /* 1: make allows the link one job, and there is no token */
     struct jobserver *jobserver = NULL;
     struct pool *pool = NULL;
@@ -250,7 +226,9 @@ uint32_t dispatch_run(const struct dispatch_request *request)
     if (pool && jobserver) {
         has_run = run_as_client(request, pool, jobserver);
     } else if (pool) {
-        run_on_pool(request, pool);
+        for (size_t i = pool_submit(pool, request->tasks, request->count); i < request->count; i++)
+            request->tasks[i].run(request->tasks[i].argument);
+        pool_wait(pool);
         has_run = true;
     }
     pool_destroy(pool);

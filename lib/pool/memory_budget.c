@@ -2,25 +2,13 @@
 #include "pool/memory_budget.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <sys/resource.h>
 
+#include "base/search.h"
 #include "os/cgroup.h"
 
 /* Largest first. */
-static int compare_needs(const void *left, const void *right)
-{
-    uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
-
-    return (a < b) - (a > b);
-}
-
-static uint64_t own_peak(void)
-{
-    struct rusage usage;
-
-    return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss * 1024 : 0;
-}
+COMPARISON(compare_needs, uint64_t, COMPARE(*b, *a));
 
 static uint64_t groups_limit(void)
 {
@@ -37,14 +25,17 @@ static uint64_t groups_limit(void)
 
 uint32_t memory_budget_threads(uint32_t threads, uint64_t limit, uint64_t *needs, size_t count)
 {
-    uint64_t own = own_peak(), left;
+    uint64_t own = 0, left;
     uint32_t fitting = 0;
+    struct rusage usage;
 
     if (threads <= 1 || count == 0)
         return threads;
     limit = limit ? limit : groups_limit();
+    if (getrusage(RUSAGE_SELF, &usage) == 0)
+        own = (uint64_t)usage.ru_maxrss * 1024;
     left = limit > own ? limit - own : 0;
-    qsort(needs, count, sizeof *needs, compare_needs);
+    SORT(needs, count, compare_needs);
     while (fitting < threads && fitting < count && needs[fitting] <= left)
         left -= needs[fitting++];
     if (fitting == count)

@@ -1,5 +1,5 @@
 /* fuzz_plan.c: any bytes as a plan, and as the report of a job. */
-#include "distribute/jobfile.h"
+#include "distribute/distribute.h"
 #include "distribute/job_report.h"
 #include "fuzz.h"
 

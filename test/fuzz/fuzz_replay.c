@@ -1,5 +1,5 @@
 /* fuzz_replay.c: any bytes as the log of an assembler. */
-#include "assemble/log_replay.h"
+#include "assemble/workitem.h"
 #include "fuzz.h"
 
 /* The real one needs chunks that were cut from a program. */

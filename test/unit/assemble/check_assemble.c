@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "assemble/assemble.h"
-#include "assemble/log_replay.h"
+#include "assemble/workitem.h"
 #include "base/memory.h"
 #include "diag/log_line.h"
 #include "messages.h"

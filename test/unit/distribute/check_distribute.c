@@ -7,8 +7,6 @@
 
 #include "distribute/distribute.h"
 #include "distribute/files.h"
-#include "distribute/job_messages.h"
-#include "distribute/jobfile.h"
 #include "distribute/job_report.h"
 #include "distribute/verify_cubin.h"
 #include "os/folder.h"
