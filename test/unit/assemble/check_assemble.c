@@ -149,7 +149,7 @@ static int run_request(const struct assemble_request *request)
 {
     cubins_free(&cubins);
     messages_catch();
-    return assemble_chunks(&cubins, &chunks, request);
+    return (int)assemble_chunks(&cubins, &chunks, request);
 }
 
 static int run_with(uint32_t threads)

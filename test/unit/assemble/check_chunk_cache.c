@@ -90,7 +90,7 @@ static int assemble(const char *const *texts, struct cubins *cubins, int *result
                                             .first_function = "work"};
     atomic_store(&calls, 0);
     messages_catch();
-    *result = assemble_chunks(cubins, &chunks, &request);
+    *result = (int)assemble_chunks(cubins, &chunks, &request);
     return atomic_load(&calls);
 }
 #define TEXTS(...) ((const char *const[]){__VA_ARGS__, NULL})
