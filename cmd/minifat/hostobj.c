@@ -109,7 +109,7 @@ static void add_sections(struct image *image, const struct image_section *list, 
     image_begin(image, ET_REL, 0);
     for (size_t i = 0; i < count; i++)
         image_add_section(image, &list[i]);
-    image_set_section_names(image, image_add_section(image, &names));
+    image_set_section_names(image, image_add_section(image, &names), NULL);
 }
 
 #define SECTION(title, kind, ...)                                                                  \
