@@ -11,68 +11,63 @@ static const char *words_with_name(struct arena *arena, const char *before, stru
     return arena_printf(arena, "%s '%.*s'%s%s", before, TEXT_ARG(name), *after ? " " : "", after);
 }
 
-static bool is_in_parameter_space(const struct variable_declaration *declaration)
-{
-    return declaration->role >= DECLARATION_KERNEL_PARAMETER;
-}
-
 /* Checks that do not depend on the declaration's role. */
-static const char *type_fault(struct arena *arena, const struct variable_declaration *declaration)
+static const char *type_fault(struct arena *arena, const struct ptx_item *item)
 {
-    enum ptx_type type = (enum ptx_type)declaration->type;
+    const struct ptx_variable *variable = &item->variable;
+    enum ptx_type type = (enum ptx_type)variable->type;
 
-    if (type == PTX_PRED && (declaration->is_array || declaration->vector > 1))
+    if (type == PTX_PRED && (variable->is_array || variable->vector > 1))
         return "Predicate type can only be used to define scalar register variables";
-    if (declaration->vector > 1 && ptx_type_is_opaque(type))
+    if (variable->vector > 1 && ptx_type_is_opaque(type))
         return "Vector type only allowed over basic types";
-    if (declaration->vector * ptx_type_size(type) > LARGEST_VECTOR)
+    if (variable->vector * ptx_type_size(type) > LARGEST_VECTOR)
         return "Vector type too large, exceeds 128 bit limit";
-    if (type == PTX_PRED && declaration->space != PTX_SPACE_REG)
-        return words_with_name(arena, "Predicate variable", declaration->name,
+    if (type == PTX_PRED && variable->space != PTX_SPACE_REG)
+        return words_with_name(arena, "Predicate variable", item->name,
                                "must be in register state space");
-    if (declaration->has_value && declaration->space != PTX_SPACE_GLOBAL &&
-        declaration->space != PTX_SPACE_CONST)
-        return words_with_name(arena, "No initial value is allowed for", declaration->name,
+    if (variable->initialiser.size > 0 && variable->space != PTX_SPACE_GLOBAL &&
+        variable->space != PTX_SPACE_CONST)
+        return words_with_name(arena, "No initial value is allowed for", item->name,
                                "in this state space");
     return NULL;
 }
 
 /* Handles of textures, samplers and surfaces. */
-static const char *opaque_fault(const struct variable_declaration *declaration)
+static const char *opaque_fault(const struct ptx_item *item, enum declaration_role role,
+                                bool is_texmode_independent)
 {
-    bool is_scalar = !declaration->is_array;
+    const struct ptx_variable *variable = &item->variable;
 
-    if (declaration->role == DECLARATION_BODY_VARIABLE)
+    if (role == DECLARATION_BODY_VARIABLE)
         return "Texture/surface variable must be at module or entry parameter scope";
-    if (declaration->role == DECLARATION_MODULE_VARIABLE && declaration->space != PTX_SPACE_GLOBAL)
+    if (role == DECLARATION_MODULE_VARIABLE && variable->space != PTX_SPACE_GLOBAL)
         return "Texture and surface variables must be declared in .global space";
-    if (declaration->linkage == PTX_COMMON)
+    if (item->linkage == PTX_COMMON)
         return "Illegal type for .common symbol";
-    if (declaration->has_value && declaration->type != PTX_SAMPLERREF)
+    if (variable->initialiser.size > 0 && variable->type != PTX_SAMPLERREF)
         return "Initial value type mismatch";
-    if (declaration->type == PTX_SAMPLERREF && is_scalar && !declaration->is_independent &&
-        (declaration->role == DECLARATION_MODULE_VARIABLE ||
-         declaration->role == DECLARATION_KERNEL_PARAMETER))
+    if (variable->type == PTX_SAMPLERREF && !variable->is_array && !is_texmode_independent &&
+        (role == DECLARATION_MODULE_VARIABLE || role == DECLARATION_KERNEL_PARAMETER))
         return "Instruction or declaration violates .target texmode_unified setting";
     return NULL;
 }
 
 /* ptxas also accepts arrays of handles as parameters of device functions; nothing can use them, so
  * they are refused here. */
-static bool fits_parameter_space(const struct variable_declaration *declaration)
+static bool fits_parameter_space(const struct ptx_variable *variable, enum declaration_role role)
 {
-    if (ptx_type_is_opaque(declaration->type))
-        return declaration->role == DECLARATION_KERNEL_PARAMETER;
-    return declaration->is_array || (declaration->vector <= 1 && declaration->type != PTX_F16X2);
+    if (ptx_type_is_opaque(variable->type))
+        return role == DECLARATION_KERNEL_PARAMETER;
+    return variable->is_array || (variable->vector <= 1 && variable->type != PTX_F16X2);
 }
 
 /* .b8, .b16 and .f16 parameters are allowed. */
-static bool is_narrow(const struct variable_declaration *declaration)
+static bool is_narrow(const struct ptx_variable *variable, enum declaration_role role)
 {
-    if (declaration->role == DECLARATION_KERNEL_PARAMETER || declaration->is_array ||
-        declaration->vector > 1)
+    if (role == DECLARATION_KERNEL_PARAMETER || variable->is_array || variable->vector > 1)
         return false;
-    switch (declaration->type) {
+    switch (variable->type) {
     case PTX_PRED:
     case PTX_U8:
     case PTX_S8:
@@ -84,63 +79,64 @@ static bool is_narrow(const struct variable_declaration *declaration)
     }
 }
 
-static const char *parameter_fault(struct arena *arena,
-                                   const struct variable_declaration *declaration)
+static const char *parameter_fault(struct arena *arena, const struct ptx_item *item,
+                                   enum declaration_role role)
 {
-    bool is_register = declaration->space == PTX_SPACE_REG;
+    const struct ptx_variable *variable = &item->variable;
+    bool is_register = variable->space == PTX_SPACE_REG;
 
-    if (is_register && declaration->role == DECLARATION_KERNEL_PARAMETER)
-        return words_with_name(arena, "Entry parameter", declaration->name,
+    if (is_register && role == DECLARATION_KERNEL_PARAMETER)
+        return words_with_name(arena, "Entry parameter", item->name,
                                "must have .param state space");
-    if (is_register && (declaration->is_array || ptx_type_is_opaque(declaration->type)))
-        return words_with_name(arena, "Variable", declaration->name,
+    if (is_register && (variable->is_array || ptx_type_is_opaque(variable->type)))
+        return words_with_name(arena, "Variable", item->name,
                                "cannot be allocated into a register");
-    if (is_narrow(declaration))
+    if (is_narrow(variable, role))
         return arena_printf(
             arena,
             "In ABI compilation, %s predicate, 8-bit and 16-bit %s device functions "
             "is not supported",
-            declaration->role == DECLARATION_RETURN_PARAMETER ? "returning" : "passing",
-            declaration->role == DECLARATION_RETURN_PARAMETER ? "values from" : "parameters to");
-    if (declaration->is_array && !declaration->is_sized &&
-        declaration->role == DECLARATION_KERNEL_PARAMETER)
+            role == DECLARATION_RETURN_PARAMETER ? "returning" : "passing",
+            role == DECLARATION_RETURN_PARAMETER ? "values from" : "parameters to");
+    if (variable->is_array && variable->size == 0 && role == DECLARATION_KERNEL_PARAMETER)
         return "Parameter to entry function cannot be an incomplete array.";
-    if (declaration->is_array && !declaration->is_sized &&
-        declaration->role == DECLARATION_RETURN_PARAMETER)
+    if (variable->is_array && variable->size == 0 && role == DECLARATION_RETURN_PARAMETER)
         return "Output parameter cannot be an incomplete array.";
-    if (declaration->name.size == 1 && *declaration->name.data == '_')
-        return words_with_name(arena, "Illegal parameter name", declaration->name, "");
+    if (item->name.size == 1 && *item->name.data == '_')
+        return words_with_name(arena, "Illegal parameter name", item->name, "");
     return NULL;
 }
 
-static const char *variable_fault(struct arena *arena,
-                                  const struct variable_declaration *declaration)
+static const char *variable_fault(struct arena *arena, const struct ptx_item *item)
 {
-    if (declaration->linkage == PTX_COMMON && declaration->space != PTX_SPACE_GLOBAL)
+    const struct ptx_variable *variable = &item->variable;
+
+    if (item->linkage == PTX_COMMON && variable->space != PTX_SPACE_GLOBAL)
         return ".common variables must be declared in .global space";
-    if (declaration->space == PTX_SPACE_REG)
-        return declaration->is_array ? words_with_name(arena, "Variable", declaration->name,
-                                                       "cannot be allocated into a register")
-                                     : NULL;
-    if (declaration->linkage != PTX_EXTERN && declaration->is_array && !declaration->is_sized)
-        return words_with_name(arena, "Non-external variable", declaration->name,
-                               "has incomplete type");
+    if (variable->space == PTX_SPACE_REG)
+        return variable->is_array ? words_with_name(arena, "Variable", item->name,
+                                                    "cannot be allocated into a register")
+                                  : NULL;
+    if (item->linkage != PTX_EXTERN && variable->is_array && variable->size == 0)
+        return words_with_name(arena, "Non-external variable", item->name, "has incomplete type");
     return NULL;
 }
 
-const char *declaration_fault(struct arena *arena, const struct variable_declaration *declaration)
+const char *declaration_fault(struct arena *arena, const struct ptx_item *item,
+                              enum declaration_role role, bool is_texmode_independent)
 {
-    const char *fault = type_fault(arena, declaration);
+    const struct ptx_variable *variable = &item->variable;
+    const char *fault = type_fault(arena, item);
 
-    if (!fault && ptx_type_is_opaque(declaration->type))
-        fault = opaque_fault(declaration);
-    if (!fault && declaration->space == PTX_SPACE_PARAM && !fits_parameter_space(declaration))
-        fault = words_with_name(arena, "Variable", declaration->name,
+    if (!fault && ptx_type_is_opaque(variable->type))
+        fault = opaque_fault(item, role, is_texmode_independent);
+    if (!fault && variable->space == PTX_SPACE_PARAM && !fits_parameter_space(variable, role))
+        fault = words_with_name(arena, "Variable", item->name,
                                 "cannot be allocated in .param state space");
     if (fault)
         return fault;
-    return is_in_parameter_space(declaration) ? parameter_fault(arena, declaration)
-                                              : variable_fault(arena, declaration);
+    return role >= DECLARATION_KERNEL_PARAMETER ? parameter_fault(arena, item, role)
+                                                : variable_fault(arena, item);
 }
 
 const char *declaration_difference(const struct ptx_function *first,

@@ -20,21 +20,10 @@ enum declaration_role {
     DECLARATION_RETURN_PARAMETER,
 };
 
-struct variable_declaration {
-    struct text name;
-    uint8_t role;  /* enum declaration_role */
-    uint8_t space; /* enum ptx_space */
-    uint8_t type;  /* enum ptx_type, of one element */
-    uint8_t vector;
-    uint8_t linkage; /* enum ptx_linkage, of a module's variable */
-    bool is_array;
-    bool is_sized;       /* has bytes: no array is of 0 elements or open */
-    bool has_value;      /* an initial value */
-    bool is_independent; /* .target texmode_independent */
-};
-
-/* Returns NULL when ptxas accepts the declaration, else ptxas's error text, in `arena`. */
-const char *declaration_fault(struct arena *arena, const struct variable_declaration *declaration);
+/* Returns NULL when ptxas accepts the variable, register or parameter, else ptxas's error text, in
+ * `arena`. An array of 0 elements, or open, has no bytes. */
+const char *declaration_fault(struct arena *arena, const struct ptx_item *item,
+                              enum declaration_role role, bool is_texmode_independent);
 
 /* Moves on to the next dimension of a declarator, "[4]" or "[]"; false after the last one. *size is
  * 0 when it is open. */

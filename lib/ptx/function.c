@@ -74,8 +74,7 @@ static bool parse_parameter(struct parser *parser, struct ptx_parameter *paramet
     if (!parser_word(parser, &parameter->name, "the name of a parameter") ||
         !parser_dimensions(parser, &count, &parameter->is_array, &is_open))
         return false;
-    element = ptx_type_size(parameter->type) ? ptx_type_size(parameter->type) : 8;
-    element *= parameter->vector;
+    element = parser_element_size(parameter->type, parameter->vector);
     if (parameter->alignment == 0)
         parameter->alignment = element;
     parameter->size = is_open ? 0 : count * element; /* count was limited to 2^48 */

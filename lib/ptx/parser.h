@@ -78,6 +78,12 @@ bool parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, b
 /* `[.vN] .type`: *vector is 1 without `.vN`. `what` names the expected thing for the message. */
 bool parser_type(struct parser *parser, uint8_t *type, uint8_t *vector, const char *what);
 
+/* Bytes of an element, or of a vector of them; handles of textures and the like have 8. */
+static inline uint32_t parser_element_size(uint8_t type, uint8_t vector)
+{
+    return (ptx_type_size(type) ? ptx_type_size(type) : 8) * vector;
+}
+
 /* The line of the current token, from 1. */
 uint32_t parser_line(const struct parser *parser);
 

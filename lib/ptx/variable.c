@@ -151,10 +151,8 @@ static bool set_variable_size(struct parser *parser, struct ptx_item *item, uint
                               bool is_open, size_t place)
 {
     struct ptx_variable *variable = &item->variable;
-    /* Opaque references are stored as handles of 8 bytes. */
-    uint32_t element = ptx_type_size(variable->type) ? ptx_type_size(variable->type) : 8;
+    uint32_t element = parser_element_size(variable->type, variable->vector);
 
-    element *= variable->vector;
     if (variable->alignment == 0)
         variable->alignment = element;
     if (is_open && variable->initialiser.size == 0)
@@ -171,19 +169,10 @@ static bool set_variable_size(struct parser *parser, struct ptx_item *item, uint
 static bool check_variable(struct parser *parser, const struct ptx_item *item, size_t place)
 {
     const struct ptx_variable *variable = &item->variable;
-    struct variable_declaration declaration = {
-        .name = item->name,
-        .role = parser->is_body ? DECLARATION_BODY_VARIABLE : DECLARATION_MODULE_VARIABLE,
-        .space = variable->space,
-        .type = variable->type,
-        .vector = variable->vector,
-        .linkage = item->linkage,
-        .is_array = variable->is_array,
-        .is_sized = variable->size > 0,
-        .has_value = variable->initialiser.size > 0,
-        .is_independent = parser->module->texmode_independent,
-    };
-    const char *fault = declaration_fault(parser->arena, &declaration);
+    const char *fault =
+        declaration_fault(parser->arena, item,
+                          parser->is_body ? DECLARATION_BODY_VARIABLE : DECLARATION_MODULE_VARIABLE,
+                          parser->module->texmode_independent);
 
     if ((variable->is_managed || variable->is_unified) && variable->space != PTX_SPACE_GLOBAL)
         return parser_fail(parser, place, "Illegal attribute '%s' for symbol '%.*s'",

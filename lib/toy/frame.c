@@ -44,19 +44,19 @@ static void declare(struct body *body, const struct ptx_parameter *parameter)
 static bool check_parameter(const struct body *body, const struct ptx_module *module,
                             const struct ptx_parameter *parameter, bool is_entry)
 {
-    struct variable_declaration declaration = {
+    const struct ptx_item item = {
         .name = parameter->name,
-        .role = is_entry               ? DECLARATION_KERNEL_PARAMETER
-                : parameter->is_return ? DECLARATION_RETURN_PARAMETER
-                                       : DECLARATION_FUNCTION_PARAMETER,
-        .space = parameter->is_register ? PTX_SPACE_REG : PTX_SPACE_PARAM,
-        .type = parameter->type,
-        .vector = parameter->vector,
-        .is_array = parameter->is_array,
-        .is_sized = parameter->size > 0,
-        .is_independent = module->texmode_independent,
+        .variable = {.space = parameter->is_register ? PTX_SPACE_REG : PTX_SPACE_PARAM,
+                     .type = parameter->type,
+                     .vector = parameter->vector,
+                     .is_array = parameter->is_array,
+                     .size = parameter->size},
     };
-    const char *fault = declaration_fault(body->arena, &declaration);
+    const char *fault = declaration_fault(body->arena, &item,
+                                          is_entry               ? DECLARATION_KERNEL_PARAMETER
+                                          : parameter->is_return ? DECLARATION_RETURN_PARAMETER
+                                                                 : DECLARATION_FUNCTION_PARAMETER,
+                                          module->texmode_independent);
 
     return !fault || diag_error("%s", fault);
 }

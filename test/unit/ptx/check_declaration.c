@@ -38,9 +38,10 @@ static struct {
     {"none", 56420, 0},
 };
 
-static void count_fault(struct arena *arena, const struct variable_declaration *declaration)
+static void count_fault(struct arena *arena, const struct ptx_item *item,
+                        enum declaration_role role, bool is_independent)
 {
-    const char *fault = declaration_fault(arena, declaration);
+    const char *fault = declaration_fault(arena, item, role, is_independent);
 
     for (int i = 0; i < COUNT(faults); i++)
         if (strcmp(fault ? fault : "none", faults[i].fault) == 0) {
@@ -50,29 +51,30 @@ static void count_fault(struct arena *arena, const struct variable_declaration *
     ck_abort_msg("%s", fault);
 }
 
-static void count_flags(struct variable_declaration declaration)
+static void count_flags(struct ptx_item item, enum declaration_role role)
 {
     OWNED(arena) arena = {0};
 
-    for (unsigned flags = 0; flags < 16; flags++) {
-        declaration.is_array = flags & 1;
-        declaration.is_sized = flags & 2;
-        declaration.has_value = flags & 4;
-        declaration.is_independent = flags & 8;
-        count_fault(&arena, &declaration);
+    for (unsigned flags = 0; flags < 8; flags++) {
+        item.variable.is_array = flags & 1;
+        item.variable.size = flags & 2;
+        item.variable.initialiser.size = flags & 4;
+        count_fault(&arena, &item, role, false);
+        count_fault(&arena, &item, role, true);
     }
 }
 
 TEST(each_fault_is_that_of_as_many_declarations)
 {
-    struct variable_declaration d = {.name = TEXT("n")};
+    struct ptx_item d = {.name = TEXT("n")};
+    struct ptx_variable *v = &d.variable;
 
-    for (d.role = 0; d.role <= DECLARATION_RETURN_PARAMETER; d.role++)
-        for (d.space = PTX_SPACE_GLOBAL; d.space <= PTX_SPACE_TEX; d.space++)
-            for (d.type = PTX_PRED; d.type <= PTX_SAMPLERREF; d.type++)
-                for (d.vector = 1; d.vector <= 4; d.vector *= 2)
+    for (int role = 0; role <= DECLARATION_RETURN_PARAMETER; role++)
+        for (v->space = PTX_SPACE_GLOBAL; v->space <= PTX_SPACE_TEX; v->space++)
+            for (v->type = PTX_PRED; v->type <= PTX_SAMPLERREF; v->type++)
+                for (v->vector = 1; v->vector <= 4; v->vector *= 2)
                     for (d.linkage = PTX_INTERNAL; d.linkage <= PTX_COMMON; d.linkage++)
-                        count_flags(d);
+                        count_flags(d, (enum declaration_role)role);
     for (int i = 0; i < COUNT(faults); i++)
         ck_assert_msg(faults[i].got == faults[i].wanted, "%u: %s", faults[i].got, faults[i].fault);
 }
@@ -90,12 +92,11 @@ TEST(no_parameter_is_called_by_the_mark_of_nameless_ones)
     OWNED(arena) arena = {0};
 
     for (int i = 0; i < COUNT(rows); i++) {
-        const struct variable_declaration declaration = {.name = text_of(rows[i].name),
-                                                         .role = rows[i].role,
-                                                         .space = PTX_SPACE_PARAM,
-                                                         .type = PTX_B32,
-                                                         .vector = 1};
-        const char *fault = declaration_fault(&arena, &declaration);
+        const struct ptx_item item = {
+            .name = text_of(rows[i].name),
+            .variable = {.space = PTX_SPACE_PARAM, .type = PTX_B32, .vector = 1}};
+        const char *fault =
+            declaration_fault(&arena, &item, (enum declaration_role)rows[i].role, false);
 
         if (rows[i].is_good)
             ck_assert_ptr_null(fault);
