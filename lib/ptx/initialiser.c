@@ -35,11 +35,6 @@ struct decoder {
     uint32_t element; /* bytes */
 };
 
-static void next_token(struct decoder *decoder)
-{
-    expression_next(&decoder->at);
-}
-
 static bool fail_decoding(const struct decoder *decoder, const char *message)
 {
     const struct diag_place place = source_ptx_place(
@@ -54,7 +49,7 @@ static bool take_mark(struct decoder *decoder, char mark)
 {
     if (decoder->at.token.kind != TOKEN_MARK || decoder->at.token.mark != mark)
         return fail_decoding(decoder, mark == '(' ? "expected '('" : "expected ')'");
-    next_token(decoder);
+    expression_next(&decoder->at);
     return true;
 }
 
@@ -63,7 +58,7 @@ static bool read_dimensions(struct decoder *decoder)
 {
     const struct ptx_variable *variable = &decoder->item->variable;
     struct lexer lexer = lexer_at(variable->declarator, 0);
-    uint64_t stride = variable->size, size;
+    uint64_t stride = decoder->element, size;
     bool is_open;
 
     while (declaration_next_dimension(&lexer, &size, &is_open)) {
@@ -73,15 +68,11 @@ static bool read_dimensions(struct decoder *decoder)
     }
     if (variable->vector > 1)
         decoder->dimensions[decoder->levels++] = variable->vector;
-    /* The outermost size can be missing; it then follows from the variable's size. */
-    for (size_t i = decoder->levels; i-- > 0;) {
-        uint64_t inner = i + 1 == decoder->levels
-                             ? decoder->element
-                             : decoder->strides[i + 1] * decoder->dimensions[i + 1];
-
-        decoder->strides[i] = inner;
-        if (i == 0 && inner > 0)
-            decoder->dimensions[0] = stride / inner;
+    for (size_t i = decoder->levels; i-- > 0; stride *= decoder->dimensions[i]) {
+        decoder->strides[i] = stride;
+        /* The outermost size can be missing; it then follows from the variable's size. */
+        if (i == 0 && stride > 0)
+            decoder->dimensions[0] = variable->size / stride;
     }
     return true;
 }
@@ -137,7 +128,7 @@ static bool read_address(struct decoder *decoder, struct initialiser_reference *
 
     if (lexer_is(&decoder->at.lexer, decoder->at.token, TEXT("generic"))) {
         reference->is_generic = true;
-        next_token(decoder);
+        expression_next(&decoder->at);
         if (!take_mark(decoder, '('))
             return false;
     }
@@ -145,12 +136,12 @@ static bool read_address(struct decoder *decoder, struct initialiser_reference *
         return fail_decoding(decoder, "expected a name");
     reference->symbol = lexer_text(&decoder->at.lexer, decoder->at.token);
     reference->place = decoder->at.token.offset;
-    next_token(decoder);
+    expression_next(&decoder->at);
     if (reference->is_generic && !take_mark(decoder, ')'))
         return false;
     if (decoder->at.token.mark != '+')
         return true;
-    next_token(decoder);
+    expression_next(&decoder->at);
     if (!read_constant(decoder, &addend))
         return false;
     if (addend.kind != CONSTANT_SIGNED && addend.kind != CONSTANT_UNSIGNED)
@@ -181,7 +172,7 @@ static bool add_mask_reference(struct decoder *decoder, uint64_t mask)
                                           ? "an address in an element that is neither .u64 nor .u32"
                                           : "a byte of an address in an element that is not .u8");
     if (mask != UINT64_MAX) {
-        next_token(decoder);
+        expression_next(&decoder->at);
         if (!read_address(decoder, &reference) || !take_mark(decoder, ')'))
             return false;
     } else if (!read_address(decoder, &reference)) {
@@ -229,7 +220,7 @@ static bool read_element(struct decoder *decoder)
         return add_mask_reference(decoder, UINT64_MAX);
     if (token->kind == TOKEN_NUMBER && lexer_peek(&decoder->at.lexer).mark == '(' &&
         lexer_number(lexer_text(&decoder->at.lexer, *token), &mask, NULL) == NUMBER_INTEGER) {
-        next_token(decoder);
+        expression_next(&decoder->at);
         return add_mask_reference(decoder, mask);
     }
     return read_value_number(decoder);
@@ -244,7 +235,7 @@ static bool next_place(struct decoder *decoder, size_t *depth)
             decoder->indexes[*depth] + 1 < decoder->dimensions[*depth])
             return fail_decoding(decoder, "fewer elements than the vector has");
         decoder->indexes[*depth] = 0;
-        next_token(decoder);
+        expression_next(&decoder->at);
     }
     if (*depth == 0)
         return decoder->at.token.kind == TOKEN_END || fail_decoding(decoder, "more than one value");
@@ -252,7 +243,7 @@ static bool next_place(struct decoder *decoder, size_t *depth)
         return fail_decoding(decoder, "expected ',' or '}'");
     if (++decoder->indexes[*depth - 1] >= decoder->dimensions[*depth - 1])
         return fail_decoding(decoder, "more elements than the variable has");
-    next_token(decoder);
+    expression_next(&decoder->at);
     return true;
 }
 
@@ -267,7 +258,7 @@ static bool decode_values(struct decoder *decoder)
             if (decoder->dimensions[depth] == 0)
                 return fail_decoding(decoder, "more elements than the variable has");
             decoder->indexes[depth++] = 0;
-            next_token(decoder);
+            expression_next(&decoder->at);
             if (decoder->at.token.mark != '}')
                 continue;
         } else if (depth < decoder->levels) {
@@ -323,6 +314,6 @@ bool initialiser_decode(struct initialiser *result, struct arena *arena,
     /* Samplers are initialised by named fields and have no bytes in memory. */
     if (!initialiser.size || !decoder.element)
         return true;
-    next_token(&decoder);
+    expression_next(&decoder.at);
     return read_dimensions(&decoder) && decode_values(&decoder);
 }

@@ -47,38 +47,29 @@ static bool has_opaque_type(const struct ptx_item *item)
     return item->kind == PTX_VARIABLE && ptx_type_is_opaque(item->variable.type);
 }
 
-static bool report_item(const struct ptx_module *module, const struct ptx_item *item,
-                        const char *fault)
-{
-    const struct diag_place place = source_ptx_place(module, item, item->name.data);
-
-    diag_at(DIAG_ERROR, &place, "%s", fault);
-    return false;
-}
-
 static bool merge_item(struct arena *arena, const struct ptx_module *module,
                        struct program_entry *entry, const struct ptx_item *item)
 {
-    const char *fault;
+    bool is_alias = item->kind == PTX_ALIAS;
+    bool is_again = entry->alias ? is_alias || item->is_definition
+                                 : is_alias && entry->item && entry->item->is_definition;
+    const char *fault =
+        entry->item && !is_alias ? declaration_clash(arena, entry->item, item) : NULL;
 
-    if (item->kind == PTX_ALIAS) {
-        if (entry->alias || (entry->item && entry->item->is_definition))
-            return report_item(
-                module, item,
-                arena_printf(arena, "Duplicate definition of '%.*s'", TEXT_ARG(item->name)));
-        entry->alias = item;
-        return true;
-    }
-    if (item->linkage != PTX_INTERNAL || has_opaque_type(item))
-        entry->is_global = true;
-    fault = entry->item ? declaration_clash(arena, entry->item, item) : NULL;
-    if (!fault && item->is_definition && entry->alias)
+    entry->is_global |= !is_alias && (item->linkage != PTX_INTERNAL || has_opaque_type(item));
+    if (!fault && is_again)
         fault = arena_printf(arena, "Duplicate definition of '%.*s'", TEXT_ARG(item->name));
-    if (fault)
-        return report_item(module, item, fault);
-    if (!item->is_definition && !entry->declaration)
+    if (fault) {
+        const struct diag_place place = source_ptx_place(module, item, item->name.data);
+
+        diag_at(DIAG_ERROR, &place, "%s", fault);
+        return false;
+    }
+    if (is_alias)
+        entry->alias = item;
+    else if (!item->is_definition && !entry->declaration)
         entry->declaration = item;
-    if (!entry->item || item->is_definition)
+    if (!is_alias && (!entry->item || item->is_definition))
         entry->item = item;
     return true;
 }
