@@ -5,6 +5,8 @@
  * are linked through the PTX beside their LTO-IR. */
 #include "options/consensus.h"
 
+#include <string.h>
+
 #include "diag/diag.h"
 #include "input/select.h"
 #include "options/embedded.h"
@@ -17,30 +19,21 @@ struct reach {
     struct consensus linked[EMBEDDED_COUNT]; /* over the members whose LTO-IR is linked */
 };
 
-/* minilink-internals(7), Value consensus. */
 void consensus_add(struct consensus *consensus, bool found, int32_t value)
 {
-    switch (consensus->state) {
-    case CONSENSUS_NONE:
-    case CONSENSUS_ABSENT:
-        if (found) {
-            consensus->state =
-                consensus->state == CONSENSUS_NONE ? CONSENSUS_PRESENT : CONSENSUS_MIXED;
-            consensus->value = value;
-        } else {
-            consensus->state = CONSENSUS_ABSENT;
-        }
-        break;
-    case CONSENSUS_PRESENT:
-    case CONSENSUS_MIXED:
-        if (!found)
-            consensus->state = CONSENSUS_MIXED;
-        else if (value != consensus->value)
-            consensus->state = CONSENSUS_CONFLICT;
-        break;
-    case CONSENSUS_CONFLICT:
-        break;
-    }
+    /* minilink-internals(7), Value consensus: after a member without the option, with the first
+     * value or the same, with another. */
+    static const uint8_t next[][3] = {
+        [CONSENSUS_NONE] = {CONSENSUS_ABSENT, CONSENSUS_PRESENT},
+        [CONSENSUS_ABSENT] = {CONSENSUS_ABSENT, CONSENSUS_MIXED},
+        [CONSENSUS_PRESENT] = {CONSENSUS_MIXED, CONSENSUS_PRESENT, CONSENSUS_CONFLICT},
+        [CONSENSUS_MIXED] = {CONSENSUS_MIXED, CONSENSUS_MIXED, CONSENSUS_CONFLICT},
+        [CONSENSUS_CONFLICT] = {CONSENSUS_CONFLICT, CONSENSUS_CONFLICT, CONSENSUS_CONFLICT},
+    };
+
+    if (found && consensus->state <= CONSENSUS_ABSENT)
+        consensus->value = value;
+    consensus->state = next[consensus->state][found ? 1 + (value != consensus->value) : 0];
 }
 
 static bool has_one_value(const struct consensus *consensus)
@@ -80,10 +73,8 @@ static void add_reached_group(struct reach *reach, size_t from, size_t to)
 static void note_members(const struct reach *reach, enum embedded_option option)
 {
     struct text spelling = text_of(embedded_spelling(option));
-    struct text bare = spelling;
+    struct text bare = {spelling.data, strcspn(spelling.data, " =")};
 
-    if (bare.data[bare.size - 1] == ' ' || bare.data[bare.size - 1] == '=')
-        bare.size--;
     for (size_t i = 0; i < reach->members->count; i++) {
         const struct member *member = &reach->members->list[i];
         int32_t value;

@@ -1,19 +1,16 @@
 /* entries.c: one pass over the assembler's options, which takes out those that select kernels. */
 #include "options/entries.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/context.h"
+#include "base/memory.h"
+#include "diag/diag.h"
 
 static bool is_option(struct text name, const char *longer, const char *shorter)
 {
     return text_equal(name, text_of(longer)) || text_equal(name, text_of(shorter));
-}
-
-static void add_entry_names(struct entry_selection *selection, const char *list)
-{
-    struct text rest = text_of(list), name;
-
-    while (text_take_part(&rest, &name))
-        selection->names[selection->count++] = name;
 }
 
 /* Most names that the words can hold: each ends with its word or a comma. */
@@ -29,15 +26,42 @@ static size_t most_names(const char *const *words, size_t *word_count)
     return most;
 }
 
-static bool add_patterns(struct entry_selection *selection, const char *list)
+static bool compile_pattern(struct entry_pattern *pattern)
 {
-    struct text rest = text_of(list), text;
+    char *copy = memory_copy_string(pattern->text.data, pattern->text.size);
+    int error = regcomp(&pattern->expression, copy, REG_EXTENDED | REG_NOSUB);
+    char why[128];
 
-    while (text_take_part(&rest, &text)) {
-        struct entry_pattern *entry = &selection->patterns[selection->pattern_count];
+    free(copy);
+    if (error == 0)
+        return true;
+    if (error == REG_ESPACE)
+        context_raise(LINK_NO_MEMORY);
+    regerror(error, &pattern->expression, why, sizeof why);
+    return diag_fatal("'%.*s' (-Xptxas --entry-pattern) is no regular expression: %s",
+                      TEXT_ARG(pattern->text), why);
+}
 
-        *entry = (struct entry_pattern){.text = text};
-        if (!pattern_compile(&entry->pattern, text, "-Xptxas --entry-pattern"))
+bool entries_pattern_matches(const struct entry_pattern *pattern, struct text name)
+{
+    char *copy = memory_copy_string(name.data, name.size);
+    int error = regexec(&pattern->expression, copy, 0, NULL, 0);
+
+    free(copy);
+    if (error == REG_ESPACE)
+        context_raise(LINK_NO_MEMORY);
+    return error == 0;
+}
+
+static bool add_patterns(struct entry_selection *selection, struct text list)
+{
+    struct text text;
+
+    while (text_take_part(&list, &text)) {
+        struct entry_pattern *pattern = &selection->patterns[selection->pattern_count];
+
+        pattern->text = text;
+        if (!compile_pattern(pattern))
             return false;
         selection->pattern_count++;
     }
@@ -67,20 +91,21 @@ bool entries_read(struct entry_selection *selection, struct arena *arena, const 
         const char *start = words[i] + strspn(words[i], "-");
         struct text name = {start, strcspn(start, "=")};
         bool has_value = *words[i] == '-' && (start[name.size] || words[i + 1]);
-        const char *value = start[name.size] ? start + name.size + 1 : words[i + 1];
+        struct text value = text_of(start[name.size] ? start + name.size + 1
+                                    : has_value      ? words[i + 1]
+                                                     : "");
 
-        bool is_pattern = has_value && is_option(name, "entry-pattern", "E");
-
-        if (is_pattern || (has_value && is_option(name, "entry", "e"))) {
-            if (is_pattern)
-                ok = add_patterns(selection, value);
-            else
-                add_entry_names(selection, value);
+        if (has_value && is_option(name, "entry-pattern", "E")) {
+            ok = add_patterns(selection, value);
             i += !start[name.size];
-            continue;
+        } else if (has_value && is_option(name, "entry", "e")) {
+            while (text_take_part(&value, &selection->names[selection->count]))
+                selection->count++;
+            i += !start[name.size];
+        } else {
+            note_mode(selection, words[i], name);
+            others[other_count++] = words[i];
         }
-        note_mode(selection, words[i], name);
-        others[other_count++] = words[i];
     }
     others[other_count] = NULL;
     return ok;
@@ -89,7 +114,7 @@ bool entries_read(struct entry_selection *selection, struct arena *arena, const 
 bool entries_match(const struct entry_selection *selection, struct text kernel)
 {
     for (size_t i = 0; i < selection->pattern_count; i++)
-        if (pattern_matches(&selection->patterns[i].pattern, kernel))
+        if (entries_pattern_matches(&selection->patterns[i], kernel))
             return true;
     return false;
 }
@@ -97,6 +122,6 @@ bool entries_match(const struct entry_selection *selection, struct text kernel)
 void entries_free(struct entry_selection *selection)
 {
     for (size_t i = 0; i < selection->pattern_count; i++)
-        pattern_free(&selection->patterns[i].pattern);
+        regfree(&selection->patterns[i].expression);
     selection->pattern_count = 0;
 }

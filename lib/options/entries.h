@@ -6,16 +6,17 @@
  * relocatable. */
 #pragma once
 
+#include <regex.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 #include "base/arena.h"
 #include "base/text.h"
-#include "options/pattern.h"
 
+/* An extended regular expression of POSIX, and its text. */
 struct entry_pattern {
     struct text text;
-    struct pattern pattern;
+    regex_t expression;
 };
 
 struct entry_selection {
@@ -34,6 +35,9 @@ struct entry_selection {
  * The result refers to the words, and to `arena`; entries_free frees the rest. False, and an error,
  * when an expression is invalid. */
 bool entries_read(struct entry_selection *selection, struct arena *arena, const char *const *words);
+
+/* True when the pattern matches the name or a part of it. Raises LINK_NO_MEMORY. */
+bool entries_pattern_matches(const struct entry_pattern *pattern, struct text name);
 
 /* True when some pattern matches the kernel's name. */
 bool entries_match(const struct entry_selection *selection, struct text kernel);

@@ -78,14 +78,14 @@ bool check_lacks_symbols(const struct program *program, const struct program_req
 
 /* Whether anything of that name, or that a pattern matches, is defined; with `is_kernel`, as one.
  */
-static bool defines(const struct program *program, struct text name, const struct pattern *pattern,
-                    bool is_kernel)
+static bool defines(const struct program *program, struct text name,
+                    const struct entry_pattern *pattern, bool is_kernel)
 {
     for (size_t i = 0; i < program->symbol_count; i++) {
         const struct program_symbol *symbol = &program->symbols[i];
 
         if (symbol->is_defined && (symbol->is_entry || !is_kernel) &&
-            (pattern ? pattern_matches(pattern, symbol->own_name)
+            (pattern ? entries_pattern_matches(pattern, symbol->own_name)
                      : text_equal(symbol->own_name, name)))
             return true;
     }
@@ -112,7 +112,7 @@ static bool check_entries(const struct program *program, const struct program_re
                            TEXT_ARG(name));
     }
     for (size_t i = 0; selects && i < entries->pattern_count; i++)
-        if (!defines(program, entries->patterns[i].text, &entries->patterns[i].pattern, true))
+        if (!defines(program, entries->patterns[i].text, &entries->patterns[i], true))
             is_good =
                 diag_error("No entry function matches '%.*s', which -Xptxas --entry-pattern gives",
                            TEXT_ARG(entries->patterns[i].text));
