@@ -1,32 +1,78 @@
-/* missing.h: what notes say about missing symbols: who refers to them, and which definitions have
- * nearly the same name. */
+/* missing.h: notes on missing symbols: what refers to each, and definitions with similar names:
+ * those that differ only in the types of parameters, or in C or C++ linkage.
+ *
+ * Notes are made twice in the same way: first only to collect the names in them, so that one child
+ * demangles all of these (diag/symbol_names.h), and then to be reported. */
 #pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/text.h"
+#include "diag/diag.h"
+
+#define MISSING_NONE UINT32_MAX
 
 /* All three are the caller's numbers. */
-struct referrer {
+struct missing_reference {
     uint32_t symbol; /* the missing one */
     uint32_t file;
     uint32_t by; /* a symbol of the file */
 };
 
-/* Start with {0}; the list is in the arena that it is given. */
-struct referrers {
-    struct referrer *list;
-    size_t count, capacity;
+/* What the caller says of a symbol, and of what missing_explain() finds. */
+struct missing_words {
+    void *argument;
+    /* The error about number `i`, and the notes behind it. */
+    void (*report)(void *argument, size_t i);
+    void (*explain)(void *argument, size_t i);
+    /* A note on one reference. */
+    void (*refer)(void *argument, const struct missing_reference *reference);
+    /* A note on a definition of a similar name; false if it is of another kind of thing. */
+    bool (*resemble)(void *argument, uint32_t symbol, uint32_t definition);
 };
 
-void referrers_add(struct referrers *referrers, struct arena *arena, struct referrer referrer);
+/* Start with {.words = ...}. */
+struct missing {
+    struct missing_words words;
+    struct arena arena;
+    bool *is_missing; /* by symbol; to be set by the caller */
+    struct missing_reference *references;
+    size_t reference_count, reference_capacity;
+    struct text *bases; /* of the names of definitions, by symbol; else empty */
+    size_t symbol_count;
+    struct text *names; /* in notes */
+    size_t name_count, name_capacity;
+    const char *const *shown; /* of these; NULL the first time */
+    size_t said;
+};
 
-/* Sorts them by symbol, file and referring symbol, each once. */
-void referrers_sort(struct referrers *referrers);
+/* For symbols below `count`. All is in the arena, which is the caller's to free. */
+void missing_begin(struct missing *missing, size_t count);
 
-/* The index of the first that refers to `symbol` in `file` or a later file, or where that would be
- * in the sorted list. */
-size_t referrers_first(const struct referrers *referrers, uint32_t symbol, uint32_t file);
+/* Adds a definition. */
+void missing_define(struct missing *missing, uint32_t symbol, struct text name);
 
-/* How a definition with the same base (diag/symbol_names.h) differs from the missing name: in the
- * types of parameters, or in C or C++ linkage. Follows "is defined in 'a.o', ". */
+/* Adds a reference, if the symbol is missing. */
+void missing_refer(struct missing *missing, const struct missing_reference *reference);
+
+/* Reports `count` errors, each of the first `explained` with its notes; elsewhere[i] is the last of
+ * these, or NULL. */
+void missing_report(struct missing *missing, size_t count, size_t explained,
+                    const char *const *elsewhere);
+
+/* For `explain`: notes the references, of one file or of all (MISSING_NONE), in order of files and
+ * symbols, and definitions with names similar to `name`; at most three of each. */
+void missing_explain(struct missing *missing, uint32_t symbol, uint32_t file, struct text name);
+
+/* How a note prints the name. */
+const char *missing_say(struct missing *missing, struct text name);
+
+/* A note, the second time. `place` may be NULL. */
+void missing_note(struct missing *missing, const struct diag_place *place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* How a definition differs from the missing name; follows "is defined in 'a.o', ". */
 const char *missing_difference(struct text missing, struct text defined);

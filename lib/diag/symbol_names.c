@@ -23,19 +23,6 @@ const char **symbol_names_shown(const struct text *names, size_t count, struct a
     return shown;
 }
 
-const char *symbol_names_say(struct symbol_names *names, struct text name, struct arena *arena)
-{
-    if (names->shown)
-        return names->shown[names->next++];
-    ARENA_PUSH(arena, names->names, names->count, names->capacity) = name;
-    return "";
-}
-
-void symbol_names_find(struct symbol_names *names, struct arena *arena)
-{
-    names->shown = symbol_names_shown(names->names, names->count, arena);
-}
-
 const char *symbol_names_quoted(struct text name, struct arena *arena)
 {
     const char *shown = symbol_names_shown(&name, 1, arena)[0];

@@ -9,21 +9,6 @@
  */
 const char **symbol_names_shown(const struct text *names, size_t count, struct arena *arena);
 
-/* Names in messages that are built twice in the same way: first only to collect the names, so that
- * one child demangles all of them, and then to be reported. Start with {0}. */
-struct symbol_names {
-    struct text *names;
-    size_t count, capacity;
-    const char *const *shown; /* NULL the first time */
-    size_t next;
-};
-
-/* How a message prints the name; "" the first time. */
-const char *symbol_names_say(struct symbol_names *names, struct text name, struct arena *arena);
-
-/* Begins the second time. */
-void symbol_names_find(struct symbol_names *names, struct arena *arena);
-
 /* The same as symbol_names_shown of one name, always in quotes: "'helper(int)'". */
 const char *symbol_names_quoted(struct text name, struct arena *arena);
 

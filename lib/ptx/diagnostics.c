@@ -14,82 +14,48 @@
 #include "ptx/module.h"
 #include "ptx/source_place.h"
 
-/* Most notes of each kind under one message. */
-#define MOST_NOTES 3u
-
 /* Most bytes of a prototype that are shown. */
 #define LONGEST_HEAD 400u
 
 struct explainer {
-    struct arena arena;
     const struct program *program;
-    struct referrers referrers; /* live symbols that name missing ones */
-    struct text *bases;         /* of the names of definitions, by symbol; else empty */
-    struct symbol_names names;
+    const struct program_fault *faults;
+    const struct program_fault *fault; /* that is explained */
+    struct missing missing;            /* names of live symbols and definitions, by symbol */
 };
 
-static void find_fault_references(struct explainer *explainer, const struct program_fault *faults,
-                                  size_t count)
+/* Finds what refers to the symbols that are missing in some of the faults, and what is defined. */
+static void find_names(struct explainer *explainer, size_t count)
 {
     const struct program *program = explainer->program;
-    bool *is_missing = arena_zalloc(&explainer->arena, program->symbol_count, sizeof *is_missing);
 
+    missing_begin(&explainer->missing, program->symbol_count);
     for (size_t i = 0; i < count; i++)
-        is_missing[faults[i].entry->symbol] = faults[i].is_undefined;
+        explainer->missing.is_missing[explainer->faults[i].entry->symbol] =
+            explainer->faults[i].is_undefined;
     for (uint32_t i = 0; i < program->symbol_count; i++) {
         const struct program_symbol *symbol = &program->symbols[i];
 
+        if (symbol->is_defined)
+            missing_define(&explainer->missing, i, symbol->own_name);
         for (uint32_t j = 0; symbol->is_live && j < symbol->reference_count; j++)
-            if (is_missing[symbol->references[j]])
-                referrers_add(&explainer->referrers, &explainer->arena,
-                              (struct referrer){symbol->references[j], symbol->module, i});
+            missing_refer(&explainer->missing,
+                          &(struct missing_reference){symbol->references[j], symbol->module, i});
     }
-    referrers_sort(&explainer->referrers);
 }
 
-static void find_program_bases(struct explainer *explainer)
+static void note_reference(void *argument, const struct missing_reference *reference)
 {
-    const struct program *program = explainer->program;
+    struct explainer *explainer = argument;
+    struct text wanted = explainer->fault->entry->name;
+    const struct program_symbol *by = &explainer->program->symbols[reference->by];
+    struct diag_place place =
+        source_place(explainer->program->modules[by->module], by->item,
+                     source_find(by->item, wanted), &explainer->missing.arena);
+    const char *name = missing_say(&explainer->missing, by->own_name);
+    const char *meaning = missing_say(&explainer->missing, wanted);
 
-    explainer->bases =
-        arena_zalloc(&explainer->arena, program->symbol_count, sizeof *explainer->bases);
-    for (size_t i = 0; i < program->symbol_count; i++)
-        if (program->symbols[i].is_defined)
-            explainer->bases[i] =
-                symbol_names_base(program->symbols[i].own_name, &explainer->arena);
-}
-
-static const char *say_program_name(struct explainer *explainer, struct text name)
-{
-    return symbol_names_say(&explainer->names, name, &explainer->arena);
-}
-
-/* Notes the symbols that refer to it in the message's module. */
-static void explain_fault_references(struct explainer *explainer, const struct program_fault *fault)
-{
-    const struct program *program = explainer->program;
-    const struct referrers *referrers = &explainer->referrers;
-    size_t first = referrers_first(referrers, fault->entry->symbol, fault->module), count = 0;
-
-    for (size_t i = first;
-         i < referrers->count && referrers->list[i].symbol == fault->entry->symbol &&
-         referrers->list[i].file == fault->module;
-         i++) {
-        const struct program_symbol *by = &program->symbols[referrers->list[i].by];
-        struct diag_place place;
-        const char *name, *meaning;
-
-        if (++count > MOST_NOTES)
-            continue;
-        place = source_place(program->modules[by->module], by->item,
-                             source_find(by->item, fault->entry->name), &explainer->arena);
-        name = say_program_name(explainer, by->own_name);
-        meaning = say_program_name(explainer, fault->entry->name);
-        if (explainer->names.shown)
-            diag_at(DIAG_NOTE, &place, "%s refers to %s", name, meaning);
-    }
-    if (count > MOST_NOTES && explainer->names.shown)
-        diag_note("so do %zu more", count - MOST_NOTES);
+    missing_note(&explainer->missing, &place, "%s refers to %s", name, meaning);
 }
 
 /* Mangled names of static functions have an L: _ZL6helperi is static, _Z6helperi is not. */
@@ -112,32 +78,25 @@ static const char *difference_of_names(struct text name, struct text other)
     return missing_difference(name, other);
 }
 
-static void explain_near_faults(struct explainer *explainer, const struct program_fault *fault)
+static bool note_similar(void *argument, uint32_t symbol, uint32_t definition)
 {
+    struct explainer *explainer = argument;
     const struct program *program = explainer->program;
-    struct text name = fault->entry->name, base = symbol_names_base(name, &explainer->arena);
-    size_t count = 0;
+    const struct program_symbol *other = &program->symbols[definition];
+    const struct ptx_module *module = program->modules[other->module];
+    struct diag_place place;
 
-    for (uint32_t at = 0; at < program->symbol_count && count < MOST_NOTES && base.size > 0; at++) {
-        const struct program_symbol *symbol = &program->symbols[at];
-        const struct ptx_module *module = program->modules[symbol->module];
-        struct diag_place place;
-        const char *shown;
-
-        if (at == fault->entry->symbol || !text_equal(explainer->bases[at], base) ||
-            symbol->is_function != program->symbols[fault->entry->symbol].is_function)
-            continue;
-        count++;
-        place = source_place(module, symbol->item, NULL, &explainer->arena);
-        shown = say_program_name(explainer, symbol->own_name);
-        if (explainer->names.shown)
-            diag_at(DIAG_NOTE, &place, "%s is defined in '%s', %s", shown, module->file,
-                    difference_of_names(name, symbol->own_name));
-    }
+    if (other->is_function != program->symbols[symbol].is_function)
+        return false;
+    place = source_place(module, other->item, NULL, &explainer->missing.arena);
+    missing_note(&explainer->missing, &place, "%s is defined in '%s', %s",
+                 missing_say(&explainer->missing, other->own_name), module->file,
+                 difference_of_names(explainer->fault->entry->name, other->own_name));
+    return true;
 }
 
 /* The function's head on one line, as in ".func (.param .b32 r) f (.param .b32 a)". */
-static const char *head_text(struct explainer *explainer, const struct ptx_item *item)
+static const char *head_text(const struct ptx_item *item, struct arena *arena)
 {
     struct text head = item->function.head;
     bool is_cut = head.size > LONGEST_HEAD;
@@ -146,7 +105,7 @@ static const char *head_text(struct explainer *explainer, const struct ptx_item 
 
     if (is_cut)
         head.size = LONGEST_HEAD;
-    text = arena_alloc(&explainer->arena, head.size, 1);
+    text = arena_alloc(arena, head.size, 1);
     for (size_t i = 0; i < head.size; i++) {
         bool is_blank = strchr(" \t\r\n", head.data[i]) != NULL;
 
@@ -157,7 +116,7 @@ static const char *head_text(struct explainer *explainer, const struct ptx_item 
     }
     while (size > 0 && text[size - 1] == ' ')
         size--;
-    return arena_printf(&explainer->arena, "%.*s%s", (int)size, text, is_cut ? "..." : "");
+    return arena_printf(arena, "%.*s%s", (int)size, text, is_cut ? "..." : "");
 }
 
 static void explain_prototype(struct explainer *explainer, const struct ptx_item *item,
@@ -165,50 +124,20 @@ static void explain_prototype(struct explainer *explainer, const struct ptx_item
 {
     const struct diag_place place = {.file = explainer->program->modules[module]->file,
                                      .line = item->line};
-    const char *name = say_program_name(explainer, item->name);
 
-    if (explainer->names.shown)
-        diag_at(DIAG_NOTE, &place, "%s is %s as %s", name,
-                item->is_definition ? "defined" : "declared", head_text(explainer, item));
+    missing_note(
+        &explainer->missing, &place, "%s is %s as %s", missing_say(&explainer->missing, item->name),
+        item->is_definition ? "defined" : "declared", head_text(item, &explainer->missing.arena));
 }
 
-static void explain_fault(struct explainer *explainer, const struct program_fault *fault)
+static void report_fault(void *argument, size_t i)
 {
-    const struct program_symbol *symbol = &explainer->program->symbols[fault->entry->symbol];
-
-    if (fault->is_undefined) {
-        explain_fault_references(explainer, fault);
-        explain_near_faults(explainer, fault);
-    } else {
-        explain_prototype(explainer, fault->entry->item, fault->module);
-        explain_prototype(explainer, symbol->item, symbol->module);
-    }
-}
-
-/* For each fault: the unused host object that defines the missing symbol, or NULL. */
-static const char **find_elsewhere(struct explainer *explainer, const struct program_fault *faults,
-                                   size_t count, const struct members *members)
-{
-    struct text *names = arena_alloc(&explainer->arena, count, sizeof *names);
-    const char **elsewhere = arena_zalloc(&explainer->arena, count, sizeof *elsewhere);
-    const char **notes;
-    size_t missing = 0;
-
-    for (size_t i = 0; i < count; i++)
-        if (faults[i].is_undefined)
-            names[missing++] = faults[i].entry->name;
-    notes = contents_explain_undefined(members, names, missing, &explainer->arena);
-    for (size_t i = 0; i < count; i++)
-        if (faults[i].is_undefined)
-            elsewhere[i] = *notes++;
-    return elsewhere;
-}
-
-static void report_fault(const struct program *program, const struct program_fault *fault)
-{
-    const struct program_symbol *symbol = &program->symbols[fault->entry->symbol];
-    uint32_t first = symbol->module < fault->module ? symbol->module : fault->module;
-    uint32_t second = symbol->module < fault->module ? fault->module : symbol->module;
+    struct explainer *explainer = argument;
+    const struct program *program = explainer->program;
+    const struct program_fault *fault = &explainer->faults[i];
+    uint32_t module = program->symbols[fault->entry->symbol].module;
+    uint32_t first = module < fault->module ? module : fault->module;
+    uint32_t second = module < fault->module ? fault->module : module;
 
     if (fault->is_undefined)
         diag_refusal("Undefined reference to '%.*s' in '%s'", TEXT_ARG(fault->entry->name),
@@ -219,30 +148,56 @@ static void report_fault(const struct program *program, const struct program_fau
                    program->modules[first]->file);
 }
 
+static void explain_fault(void *argument, size_t i)
+{
+    struct explainer *explainer = argument;
+    const struct program_fault *fault = &explainer->faults[i];
+    const struct program_symbol *symbol = &explainer->program->symbols[fault->entry->symbol];
+
+    explainer->fault = fault;
+    if (fault->is_undefined) {
+        missing_explain(&explainer->missing, fault->entry->symbol, fault->module,
+                        fault->entry->name);
+    } else {
+        explain_prototype(explainer, fault->entry->item, fault->module);
+        explain_prototype(explainer, symbol->item, symbol->module);
+    }
+}
+
+/* For each fault: the unused host object that defines the missing symbol, or NULL. */
+static const char **find_elsewhere(struct explainer *explainer, size_t count,
+                                   const struct members *members)
+{
+    struct arena *arena = &explainer->missing.arena;
+    struct text *names = arena_alloc(arena, count, sizeof *names);
+    const char **elsewhere = arena_zalloc(arena, count, sizeof *elsewhere);
+    const char **notes;
+    size_t missing = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (explainer->faults[i].is_undefined)
+            names[missing++] = explainer->faults[i].entry->name;
+    notes = contents_explain_undefined(members, names, missing, arena);
+    for (size_t i = 0; i < count; i++)
+        if (explainer->faults[i].is_undefined)
+            elsewhere[i] = *notes++;
+    return elsewhere;
+}
+
 void diagnostics_report(const struct program *program, const struct program_fault *faults,
                         size_t count, const struct members *members)
 {
-    struct explainer explainer = {.program = program};
-    const char **elsewhere;
+    struct explainer explainer = {.program = program, .faults = faults};
     size_t explained = diag_room() < count ? diag_room() : count;
 
     if (count == 0)
         return;
-    CONTEXT_DEFER(arena_cleanup, &explainer.arena);
-    find_fault_references(&explainer, faults, explained);
-    find_program_bases(&explainer);
-    elsewhere = find_elsewhere(&explainer, faults, explained, members);
-    for (size_t i = 0; i < explained; i++)
-        explain_fault(&explainer, &faults[i]);
-    symbol_names_find(&explainer.names, &explainer.arena);
-    for (size_t i = 0; i < count; i++) {
-        report_fault(program, &faults[i]);
-        if (i >= explained)
-            continue;
-        explain_fault(&explainer, &faults[i]);
-        if (elsewhere[i])
-            diag_note("%s", elsewhere[i]);
-    }
+    explainer.missing.words = (struct missing_words){&explainer, report_fault, explain_fault,
+                                                     note_reference, note_similar};
+    CONTEXT_DEFER(arena_cleanup, &explainer.missing.arena);
+    find_names(&explainer, explained);
+    missing_report(&explainer.missing, count, explained,
+                   find_elsewhere(&explainer, explained, members));
 }
 
 void diagnostics_report_again(const struct program *program, const struct ptx_item *first,
@@ -250,7 +205,7 @@ void diagnostics_report_again(const struct program *program, const struct ptx_it
                               uint32_t second_module)
 {
     bool explains = diag_room() > 0;
-    struct explainer explainer = {.program = program};
+    struct arena arena = {0};
     struct diag_place here, there;
     const char *name;
 
@@ -259,10 +214,10 @@ void diagnostics_report_again(const struct program *program, const struct ptx_it
                program->modules[first_module]->file);
     if (!explains)
         return;
-    CONTEXT_DEFER(arena_cleanup, &explainer.arena);
-    name = symbol_names_shown(&second->name, 1, &explainer.arena)[0];
-    here = source_place(program->modules[second_module], second, NULL, &explainer.arena);
-    there = source_place(program->modules[first_module], first, NULL, &explainer.arena);
+    CONTEXT_DEFER(arena_cleanup, &arena);
+    name = symbol_names_shown(&second->name, 1, &arena)[0];
+    here = source_place(program->modules[second_module], second, NULL, &arena);
+    there = source_place(program->modules[first_module], first, NULL, &arena);
     if (here.line == there.line && strcmp(here.file, there.file) == 0) {
         diag_at(DIAG_NOTE, &here, "%s is defined here, and '%s' is linked twice", name,
                 program->modules[first_module]->file);

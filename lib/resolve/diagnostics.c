@@ -7,164 +7,119 @@
 #include "diag/symbol_names.h"
 #include "input/contents.h"
 
-/* Most notes of each kind under one message. */
-#define MOST_NOTES 3u
-
 struct explainer {
     const struct merging *m;
-    struct arena arena;
-    struct referrers referrers; /* functions; for data, of which only the cubin is known,
-                                   MERGE_NONE */
-    struct text *bases;         /* of the names of definitions, by symbol; else empty */
-    struct symbol_names names;
+    const uint32_t *symbols; /* that are missing */
+    struct missing missing;  /* references by functions; by data, of which only the cubin is known,
+                                MERGE_NONE */
 };
 
-static void add_referrer(struct explainer *explainer, size_t file, const struct cubin_section *list,
-                         uint32_t symbol)
-{
-    uint32_t by = merging_owner(explainer->m, file, list->info);
-
-    if (by == MERGE_NONE || explainer->m->is_live[by])
-        referrers_add(&explainer->referrers, &explainer->arena,
-                      (struct referrer){symbol, (uint32_t)file, by});
-}
-
-/* Only references from code and data count, although debug sections also name undefined symbols. */
-static void find_symbol_references(struct explainer *explainer, const uint32_t *symbols,
-                                   size_t count)
+/* Only references from live code and data count, although debug sections also name undefined
+ * symbols. */
+static void add_references(struct explainer *explainer, const struct merging_walk *at)
 {
     const struct merging *m = explainer->m;
-    bool *is_missing = arena_zalloc(&explainer->arena, m->symbol_count, sizeof *is_missing);
+    const struct cubin_section *list = at->section;
+    uint32_t by;
 
+    if (list->relocation_count == 0 ||
+        !(m->cubins[at->file]->sections[list->info].flags & SHF_ALLOC))
+        return;
+    by = merging_owner(m, at->file, list->info);
+    for (size_t i = 0; i < list->relocation_count && (by == MERGE_NONE || m->is_live[by]); i++) {
+        uint32_t symbol = merging_symbol(m, at->file, list->relocations[i].symbol);
+
+        if (symbol != MERGE_NONE)
+            missing_refer(&explainer->missing,
+                          &(struct missing_reference){symbol, (uint32_t)at->file, by});
+    }
+}
+
+static void find_names(struct explainer *explainer, size_t count)
+{
+    const struct merging *m = explainer->m;
+
+    missing_begin(&explainer->missing, m->symbol_count);
     for (size_t i = 0; i < count; i++)
-        is_missing[symbols[i]] = true;
-    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_ANY);) {
-        const struct cubin *cubin = m->cubins[at.file];
+        explainer->missing.is_missing[explainer->symbols[i]] = true;
+    for (uint32_t i = 0; i < m->symbol_count; i++) {
+        const struct merged_symbol *symbol = &m->symbols[i];
 
-        for (size_t i = 0; i < at.section->relocation_count; i++) {
-            uint32_t symbol = merging_symbol(m, at.file, at.section->relocations[i].symbol);
-
-            if (symbol != MERGE_NONE && is_missing[symbol] &&
-                (cubin->sections[at.section->info].flags & SHF_ALLOC))
-                add_referrer(explainer, at.file, at.section, symbol);
-        }
+        if (symbol->file != MERGE_NONE &&
+            (symbol->type == STT_FUNC || symbol->type == STT_CUDA_OBJECT))
+            missing_define(&explainer->missing, i, symbol->name);
     }
-    referrers_sort(&explainer->referrers);
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_RELOCATIONS);)
+        add_references(explainer, &at);
 }
 
-static bool is_definition(const struct merged_symbol *symbol)
+static void note_reference(void *argument, const struct missing_reference *reference)
 {
-    return symbol->file != MERGE_NONE &&
-           (symbol->type == STT_FUNC || symbol->type == STT_CUDA_OBJECT);
-}
-
-static void find_symbol_bases(struct explainer *explainer)
-{
+    struct explainer *explainer = argument;
     const struct merging *m = explainer->m;
+    struct missing *missing = &explainer->missing;
+    const char *file = m->cubins[reference->file]->name;
+    const char *name = missing_say(missing, m->symbols[reference->symbol].name);
 
-    explainer->bases = arena_zalloc(&explainer->arena, m->symbol_count, sizeof *explainer->bases);
-    for (size_t i = 0; i < m->symbol_count; i++)
-        if (is_definition(&m->symbols[i]))
-            explainer->bases[i] = symbol_names_base(m->symbols[i].name, &explainer->arena);
+    if (reference->by == MERGE_NONE)
+        missing_note(missing, NULL, "data of '%s' refers to %s", file, name);
+    else
+        missing_note(missing, NULL, "%s of '%s' refers to %s",
+                     missing_say(missing, m->symbols[reference->by].name), file, name);
 }
 
-static const char *say_symbol_name(struct explainer *explainer, uint32_t symbol)
+static bool note_similar(void *argument, uint32_t symbol, uint32_t definition)
 {
-    return symbol_names_say(&explainer->names, explainer->m->symbols[symbol].name,
-                            &explainer->arena);
-}
-
-static void note(const struct explainer *explainer, const char *format, const char *first,
-                 const char *second, const char *third)
-{
-    if (explainer->names.shown)
-        diag_note(format, first, second, third);
-}
-
-static void explain_symbol_references(struct explainer *explainer, uint32_t symbol)
-{
+    struct explainer *explainer = argument;
     const struct merging *m = explainer->m;
-    const struct referrers *referrers = &explainer->referrers;
-    size_t count = 0;
+    const struct merged_symbol *other = &m->symbols[definition];
 
-    for (size_t i = referrers_first(referrers, symbol, 0);
-         i < referrers->count && referrers->list[i].symbol == symbol; i++) {
-        const struct referrer *reference = &referrers->list[i];
-        const char *file = m->cubins[reference->file]->name;
-
-        if (++count > MOST_NOTES)
-            continue;
-        if (reference->by == MERGE_NONE) {
-            note(explainer, "data of '%s' refers to %s%s", file, say_symbol_name(explainer, symbol),
-                 "");
-        } else {
-            const char *by = say_symbol_name(explainer, reference->by);
-
-            note(explainer, "%s of '%s' refers to %s", by, file,
-                 say_symbol_name(explainer, symbol));
-        }
-    }
-    if (count > MOST_NOTES && explainer->names.shown)
-        diag_note("so do %zu more", count - MOST_NOTES);
+    if (other->type != m->symbols[symbol].type)
+        return false;
+    missing_note(&explainer->missing, NULL, "%s is defined in '%s', %s",
+                 missing_say(&explainer->missing, other->name), m->cubins[other->file]->name,
+                 other->binding == STB_LOCAL
+                     ? "but local to it"
+                     : missing_difference(m->symbols[symbol].name, other->name));
+    return true;
 }
 
-/* Notes definitions of the same kind with similar names. */
-static void explain_near_symbols(struct explainer *explainer, uint32_t symbol)
+static void explain(void *argument, size_t i)
 {
-    const struct merging *m = explainer->m;
-    struct text name = m->symbols[symbol].name, base = symbol_names_base(name, &explainer->arena);
-    size_t count = 0;
+    struct explainer *explainer = argument;
+    uint32_t symbol = explainer->symbols[i];
 
-    for (uint32_t at = 0; at < m->symbol_count && count < MOST_NOTES && base.size > 0; at++) {
-        const struct merged_symbol *other = &m->symbols[at];
-
-        if (at == symbol || !text_equal(explainer->bases[at], base) ||
-            other->type != m->symbols[symbol].type)
-            continue;
-        count++;
-        note(explainer, "%s is defined in '%s', %s", say_symbol_name(explainer, at),
-             m->cubins[other->file]->name,
-             other->binding == STB_LOCAL ? "but local to it"
-                                         : missing_difference(name, other->name));
-    }
+    missing_explain(&explainer->missing, symbol, MISSING_NONE, explainer->m->symbols[symbol].name);
 }
 
-static void explain(struct explainer *explainer, uint32_t symbol)
+static void report(void *argument, size_t i)
 {
-    explain_symbol_references(explainer, symbol);
-    explain_near_symbols(explainer, symbol);
+    const struct explainer *explainer = argument;
+    const struct merged_symbol *symbol = &explainer->m->symbols[explainer->symbols[i]];
+
+    diag_refusal("Undefined reference to '%.*s' in '%s'", TEXT_ARG(symbol->name),
+                 explainer->m->cubins[symbol->first_file]->name);
 }
 
 void diagnostics_undefined(const struct merging *m, const uint32_t *symbols, size_t count)
 {
-    struct explainer explainer = {.m = m};
+    struct explainer explainer = {.m = m, .symbols = symbols};
+    struct missing *missing = &explainer.missing;
     size_t explained = diag_room() < count ? diag_room() : count;
-    const char **elsewhere;
     struct text *names;
 
     if (count == 0)
         return;
-    CONTEXT_DEFER(arena_cleanup, &explainer.arena);
-    names = arena_alloc(&explainer.arena, explained, sizeof *names);
+    missing->words =
+        (struct missing_words){&explainer, report, explain, note_reference, note_similar};
+    CONTEXT_DEFER(arena_cleanup, &missing->arena);
+    names = arena_alloc(&missing->arena, explained, sizeof *names);
     for (size_t i = 0; i < explained; i++)
         names[i] = m->symbols[symbols[i]].name;
-    elsewhere = contents_explain_undefined(m->request->members, names, explained, &explainer.arena);
-    find_symbol_references(&explainer, symbols, explained);
-    find_symbol_bases(&explainer);
-    for (size_t i = 0; i < explained; i++)
-        explain(&explainer, symbols[i]);
-    symbol_names_find(&explainer.names, &explainer.arena);
-    for (size_t i = 0; i < count; i++) {
-        const struct merged_symbol *symbol = &m->symbols[symbols[i]];
-
-        diag_refusal("Undefined reference to '%.*s' in '%s'", TEXT_ARG(symbol->name),
-                     m->cubins[symbol->first_file]->name);
-        if (i >= explained)
-            continue;
-        explain(&explainer, symbols[i]);
-        if (elsewhere[i])
-            diag_note("%s", elsewhere[i]);
-    }
+    find_names(&explainer, explained);
+    missing_report(
+        missing, count, explained,
+        contents_explain_undefined(m->request->members, names, explained, &missing->arena));
 }
 
 /* Notes the demangled name, if it differs. */
@@ -176,16 +131,16 @@ static void note_name(const struct merging *m, struct text name)
         diag_note("that is %s", shown);
 }
 
-void diagnostics_again(const struct merging *m, struct text name, const char *here,
-                       const char *first)
+void diagnostics_again(struct merging *m, struct text name, size_t file, size_t first)
 {
     bool explains = diag_room() > 0;
+    const char *here = m->cubins[file]->name;
 
-    diag_error("Multiple definition of '%.*s' in '%s', first defined in '%s'", TEXT_ARG(name), here,
-               first);
+    MERGING_ERROR(m, "Multiple definition of '%.*s' in '%s', first defined in '%s'", TEXT_ARG(name),
+                  here, m->cubins[first]->name);
     if (explains)
         note_name(m, name);
-    if (explains && strcmp(here, first) == 0)
+    if (explains && strcmp(here, m->cubins[first]->name) == 0)
         diag_note("'%s' is linked twice", here);
 }
 
@@ -204,7 +159,7 @@ static struct bytes contents_of(const struct merging *m, size_t file, size_t inp
 }
 
 void diagnostics_same(const struct merging *m, const struct merged_symbol *symbol, size_t file,
-                      size_t input)
+                      size_t input, bool had_failed)
 {
     struct bytes one = contents_of(m, file, input);
     struct bytes other = contents_of(m, symbol->file, symbol->input);
@@ -215,18 +170,19 @@ void diagnostics_same(const struct merging *m, const struct merged_symbol *symbo
         (one.size > 0 && memcmp(one.data, other.data, one.size) != 0))
         return;
     diag_note("both are the same %llu bytes%s", (unsigned long long)size,
-              m->failed ? ""
-                        : ": link one of the two files only; what a header defines must be "
-                          "inline or static, or extern and defined in one file");
+              had_failed ? ""
+                         : ": link one of the two files only; what a header defines must be "
+                           "inline or static, or extern and defined in one file");
 }
 
-void diagnostics_kernel(const struct merging *m, struct text name, const char *here, bool is_kernel,
-                        const char *first)
+void diagnostics_kernel(struct merging *m, const struct merged_symbol *function, size_t file,
+                        bool is_kernel)
 {
-    diag_error("Function %s not declared __global__ in all source files",
-               symbol_names_quoted(name, &m->image->arena));
-    diag_note("it is %s in '%s', and %s in '%s'", is_kernel ? "__global__" : "__device__", here,
-              is_kernel ? "__device__" : "__global__", first);
+    MERGING_ERROR(m, "Function %s not declared __global__ in all source files",
+                  symbol_names_quoted(function->name, &m->image->arena));
+    diag_note("it is %s in '%s', and %s in '%s'", is_kernel ? "__global__" : "__device__",
+              m->cubins[file]->name, is_kernel ? "__device__" : "__global__",
+              m->cubins[function->first_file]->name);
 }
 
 /* Measured: "#ilb24" returns 32 bits and takes 64 bits and 24 bytes. */
@@ -275,28 +231,28 @@ static void put_prototype(struct text prototype, struct buffer *out)
     buffer_text(out, prototype);
 }
 
-static void note_prototype(const char *file, struct text prototype)
+static void note_prototype(const struct merging *m, size_t file, struct text prototype)
 {
     struct buffer shown = {0};
 
     CONTEXT_DEFER(buffer_cleanup, &shown);
     put_prototype(prototype, &shown);
-    diag_note("'%s' has it as .func %.*s", file, TEXT_ARG(buffer_view(&shown)));
+    diag_note("'%s' has it as .func %.*s", m->cubins[file]->name, TEXT_ARG(buffer_view(&shown)));
 }
 
-void diagnostics_prototype(const struct merging *m, struct text name, const char *here,
-                           const char *first, struct text prototype, const char *other,
-                           struct text other_prototype)
+void diagnostics_prototype(struct merging *m, const struct merged_symbol *function, size_t file,
+                           struct text prototype, size_t other, struct text other_prototype)
 {
     bool explains = diag_room() > 0;
+    uint32_t first = function->file == MERGE_NONE ? function->first_file : function->file;
 
-    diag_error("Prototype doesn't match for '%.*s' in '%s', first defined in '%s'", TEXT_ARG(name),
-               here, first);
+    MERGING_ERROR(m, "Prototype doesn't match for '%.*s' in '%s', first defined in '%s'",
+                  TEXT_ARG(function->name), m->cubins[file]->name, m->cubins[first]->name);
     if (!explains)
         return;
-    note_name(m, name);
-    note_prototype(here, prototype);
-    note_prototype(other, other_prototype);
+    note_name(m, function->name);
+    note_prototype(m, file, prototype);
+    note_prototype(m, other, other_prototype);
 }
 
 /* Most functions of a recursion that are named. */

@@ -76,10 +76,7 @@ static void read_entry(struct merging *m, struct reading *reading, size_t file,
 
         if (to == MERGE_NONE || !is_speaker)
             return;
-        if (part == CALLGRAPH_DIRECT)
-            add_edge(&reading->calls, from, to, file);
-        else
-            add_edge(&reading->references, from, to, file);
+        add_edge(part == CALLGRAPH_DIRECT ? &reading->calls : &reading->references, from, to, file);
         /* Code may take the address of a copy that lost. */
         if (part == CALLGRAPH_CANDIDATE && overridden_has(m, file, entry->second) &&
             reading->prototype_of[to] != MERGE_NONE)
@@ -88,23 +85,13 @@ static void read_entry(struct merging *m, struct reading *reading, size_t file,
         uint32_t to = prototype_id(m, reading, cubin_string(m->cubins[file], entry->second));
 
         if (part == CALLGRAPH_ADDRESS) {
-            if (!overridden_has(m, file, entry->first) ||
-                overridden_points_at(m, file, entry->first))
+            if (is_speaker || overridden_points_at(m, file, entry->first))
                 index_lists_add(&reading->taken, from, to);
             give_prototype(reading, from, to, file);
         } else if (part == CALLGRAPH_INDIRECT && is_speaker) {
             index_lists_add(&reading->called, from, to);
         }
     }
-}
-
-static void read_callgraph(struct merging *m, struct reading *reading, size_t file,
-                           struct bytes data)
-{
-    struct callgraph_entry entry = {0};
-
-    while (callgraph_next(&data, &entry))
-        read_entry(m, reading, file, &entry);
 }
 
 /* From CUDA 12.9 on, "|" and registers stand behind the types, "#ill|12p4r20sRx000fff9"; measured:
@@ -131,13 +118,8 @@ static void read_prototypes(struct merging *m, struct reading *reading, size_t f
         if (known == MERGE_NONE) {
             give_prototype(reading, symbol, prototype, file);
         } else if (!text_equal(types_of(m->graph.prototypes[known]), types_of(text))) {
-            const struct merged_symbol *function = &m->symbols[symbol];
-            uint32_t first = function->file == MERGE_NONE ? function->first_file : function->file;
-
-            diagnostics_prototype(m, function->name, m->cubins[file]->name, m->cubins[first]->name,
-                                  text, m->cubins[reading->prototype_file[symbol]]->name,
-                                  m->graph.prototypes[known]);
-            m->failed = true;
+            diagnostics_prototype(m, &m->symbols[symbol], file, text,
+                                  reading->prototype_file[symbol], m->graph.prototypes[known]);
         }
         index_lists_add(&m->graph.declared, symbol, prototype);
     }
@@ -180,10 +162,14 @@ bool graph_read(struct merging *m)
     reading.prototype_of = merging_none(m, m->symbol_count);
     reading.prototype_file = merging_none(m, m->symbol_count);
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_GRAPH);) {
-        if (at.section->type == SHT_CUDA_CALLGRAPH)
-            read_callgraph(m, &reading, at.file, at.section->data);
+        struct bytes data = at.section->data;
+        struct callgraph_entry entry = {0};
+
+        if (at.section->type != SHT_CUDA_CALLGRAPH)
+            read_prototypes(m, &reading, at.file, data);
         else
-            read_prototypes(m, &reading, at.file, at.section->data);
+            while (callgraph_next(&data, &entry))
+                read_entry(m, &reading, at.file, &entry);
     }
     if (!m->failed)
         sort_into_lists(m, &reading);

@@ -117,6 +117,15 @@ static bool is_initialised_here(const struct merging *m, const struct merged_sym
                           &m->cubins[symbol->file]->symbols[symbol->input]);
 }
 
+/* Reports a property in which a cubin's symbol differs from the first one of its name. */
+static void report_mismatch(struct merging *m, const char *what, const struct merged_symbol *symbol,
+                            size_t file)
+{
+    MERGING_ERROR(m, "%s doesn't match for '%.*s' in '%s', first specified in '%s'", what,
+                  TEXT_ARG(symbol->name), m->cubins[file]->name,
+                  m->cubins[symbol->first_file]->name);
+}
+
 /* A COMMON variable takes the largest size, and initialised data must be large enough for it; in
  * all other cases sizes must be equal (measured). */
 static void check_symbol_size(struct merging *m, const struct merged_symbol *symbol, size_t file,
@@ -125,22 +134,16 @@ static void check_symbol_size(struct merging *m, const struct merged_symbol *sym
     bool is_common = input->section == SECTION_COMMON;
     bool was_common = merged_is_common(symbol);
     bool is_first_larger = was_common && is_initialised(m->cubins[file], input);
-    const char *here = m->cubins[file]->name;
-    const char *first = m->cubins[symbol->first_file]->name;
 
     if (input->size == 0 || symbol->size == 0 || input->size == symbol->size ||
         (is_common && was_common))
         return;
-    if (is_first_larger || (is_common && is_initialised_here(m, symbol))) {
-        if (is_first_larger ? symbol->size < input->size : input->size < symbol->size)
-            return;
-        diag_error("Common symbol '%.*s' in file '%s' has larger size than initialization",
-                   TEXT_ARG(input->name), is_first_larger ? first : here);
-    } else {
-        diag_error("Size doesn't match for '%.*s' in '%s', first specified in '%s'",
-                   TEXT_ARG(input->name), here, first);
-    }
-    m->failed = true;
+    if (!is_first_larger && !(is_common && is_initialised_here(m, symbol)))
+        report_mismatch(m, "Size", symbol, file);
+    else if (is_first_larger ? symbol->size > input->size : input->size > symbol->size)
+        MERGING_ERROR(m, "Common symbol '%.*s' in file '%s' has larger size than initialization",
+                      TEXT_ARG(input->name),
+                      m->cubins[is_first_larger ? symbol->first_file : file]->name);
 }
 
 static bool is_code_or_data(uint8_t type)
@@ -152,8 +155,6 @@ static bool is_code_or_data(uint8_t type)
 static void check_kind(struct merging *m, const struct merged_symbol *symbol, size_t file,
                        const struct cubin_symbol *input)
 {
-    const char *here = m->cubins[file]->name;
-    const char *first = m->cubins[symbol->first_file]->name;
     unsigned other = input->other ^ symbol->other;
     bool is_data = input->type == STT_CUDA_OBJECT;
 
@@ -161,16 +162,11 @@ static void check_kind(struct merging *m, const struct merged_symbol *symbol, si
         (symbol->first_file == file && symbol->file == MERGE_NONE))
         return;
     if (other & STO_CUDA_SPACE)
-        diag_error("Memory space doesn't match for '%.*s' in '%s', first specified in '%s'",
-                   TEXT_ARG(input->name), here, first);
+        report_mismatch(m, "Memory space", symbol, file);
     else if (is_data && (other & STO_CUDA_MANAGED))
-        diag_error("Managed attribute doesn't match for '%.*s' in '%s', first specified in '%s'",
-                   TEXT_ARG(input->name), here, first);
+        report_mismatch(m, "Managed attribute", symbol, file);
     else if (!is_data && (other & STO_CUDA_ENTRY))
-        diagnostics_kernel(m, input->name, here, (input->other & STO_CUDA_ENTRY) != 0, first);
-    else
-        other = 0;
-    m->failed = m->failed || other != 0;
+        diagnostics_kernel(m, symbol, file, (input->other & STO_CUDA_ENTRY) != 0);
     if (is_data)
         check_symbol_size(m, symbol, file, input);
 }
@@ -195,18 +191,13 @@ static bool is_second(const struct merging *m, const struct merged_symbol *symbo
 static bool check_reference_kind(struct merging *m, const struct merged_symbol *symbol, size_t file,
                                  const struct cubin_symbol *input)
 {
-    const char *here = m->cubins[file]->name;
-    const char *first = m->cubins[symbol->first_file]->name;
-
     if (input->type == symbol->type ||
         (!format_is_reference(input->type) && !format_is_reference(symbol->type)))
         return true;
     if (format_is_reference(input->type))
-        diagnostics_again(m, input->name, here, first);
+        diagnostics_again(m, input->name, file, symbol->first_file);
     else
-        diag_error("Memory space doesn't match for '%.*s' in '%s', first specified in '%s'",
-                   TEXT_ARG(input->name), here, first);
-    m->failed = true;
+        report_mismatch(m, "Memory space", symbol, file);
     return false;
 }
 
@@ -325,10 +316,10 @@ static uint32_t find_namesakes(struct resolving *r, size_t file, const struct cu
 static void merge_global(struct resolving *r, size_t file, size_t index)
 {
     struct merging *m = r->m;
-    const struct cubin_symbol meant = m->cubins[file]->symbols[index];
-    const struct cubin_symbol *input = &meant;
+    const struct cubin_symbol *input = &m->cubins[file]->symbols[index];
     uint32_t id = find_namesakes(r, file, input);
     struct merged_symbol *symbol = &m->symbols[id];
+    bool has_lost = false;
 
     m->resolved.symbol_of[m->symbol_base[file] + index] = id;
     if (!check_reference_kind(m, symbol, file, input))
@@ -342,25 +333,27 @@ static void merge_global(struct resolving *r, size_t file, size_t index)
         diag_warning(
             "Multiple definition of '%.*s' in '%s', first defined in '%s': the first counts",
             TEXT_ARG(input->name), m->cubins[file]->name, m->cubins[symbol->file]->name);
-        m->resolved.has_lost[m->symbol_base[file] + index] = true;
+        has_lost = true;
     } else if (is_second(m, symbol, input)) {
-        diagnostics_again(m, input->name, m->cubins[file]->name, m->cubins[symbol->file]->name);
-        diagnostics_same(m, symbol, file, index);
-        m->failed = true;
+        bool had_failed = m->failed;
+
+        diagnostics_again(m, input->name, file, symbol->file);
+        diagnostics_same(m, symbol, file, index, had_failed);
     } else if (input->section == SECTION_COMMON) {
         merge_common(m, id, input);
     } else if (input->binding == STB_WEAK && merged_is_common(symbol) &&
                keeps_common(m, is_initialised(m->cubins[file], input))) {
-        m->resolved.has_lost[m->symbol_base[file] + index] = true;
+        has_lost = true;
     } else if (symbol->file == MERGE_NONE ||
                (symbol->binding == STB_WEAK && input->binding == STB_GLOBAL) ||
                (input->binding == STB_WEAK && is_leaner(r, symbol, file, index))) {
         if (symbol->file != MERGE_NONE && input->binding == STB_GLOBAL)
             m->resolved.gave_way[m->symbol_base[symbol->file] + symbol->input] = true;
         define(m, symbol, file, index);
-    } else if (input->binding == STB_WEAK) {
-        m->resolved.has_lost[m->symbol_base[file] + index] = true;
+    } else {
+        has_lost = input->binding == STB_WEAK;
     }
+    m->resolved.has_lost[m->symbol_base[file] + index] = has_lost;
 }
 
 /* A section that symbols lie in is written with the first of them. */
@@ -456,10 +449,8 @@ static void find_section_owners(struct merging *m, size_t file)
 
         m->resolved.owner_of[m->section_base[file] + i] = id;
         /* Two weak functions of one name in one cubin would share their sections. */
-        if (id != MERGE_NONE && m->symbols[id].file == file && m->symbols[id].input != function) {
-            diagnostics_again(m, m->symbols[id].name, cubin->name, cubin->name);
-            m->failed = true;
-        }
+        if (id != MERGE_NONE && m->symbols[id].file == file && m->symbols[id].input != function)
+            diagnostics_again(m, m->symbols[id].name, file, file);
     }
 }
 

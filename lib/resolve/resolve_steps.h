@@ -179,18 +179,20 @@ const struct cubin *const *frames_prune(struct merging *m);
  * referenced and which definitions have similar names. */
 void diagnostics_undefined(const struct merging *m, const uint32_t *symbols, size_t count);
 
-/* Reports that cubin `here` defines again what `first` does. */
-void diagnostics_again(const struct merging *m, struct text name, const char *here,
-                       const char *first);
+/* These three report errors, and the step fails. That cubin `file` defines again what `first` does;
+ * whether the function is a kernel there, while it is none, or is one, in the cubin that mentions
+ * it first; that the function has another prototype in one file than in the other, while `first` is
+ * the one that nvlink names. */
+void diagnostics_again(struct merging *m, struct text name, size_t file, size_t first);
+void diagnostics_kernel(struct merging *m, const struct merged_symbol *function, size_t file,
+                        bool is_kernel);
+void diagnostics_prototype(struct merging *m, const struct merged_symbol *function, size_t file,
+                           struct text prototype, size_t other, struct text other_prototype);
 
-/* After that error, notes if symbol `input` of cubin `file` has the same bytes as `symbol`, and
- * after the first such error what to do. */
+/* After the first of these, notes if symbol `input` of cubin `file` has the same bytes as `symbol`,
+ * and unless the step had failed before, what to do. */
 void diagnostics_same(const struct merging *m, const struct merged_symbol *symbol, size_t file,
-                      size_t input);
-
-/* Reports that a function is a kernel in only one of two cubins. */
-void diagnostics_kernel(const struct merging *m, struct text name, const char *here, bool is_kernel,
-                        const char *first);
+                      size_t input, bool had_failed);
 
 /* Notes the origin of the register limit of `kernel` and of the registers of `callee`, which it
  * reaches. */
@@ -198,9 +200,3 @@ void diagnostics_registers(struct merging *m, uint32_t kernel, uint32_t callee);
 
 /* Notes a recursion that kernel `kernel` can get into. */
 void diagnostics_recursion(struct merging *m, uint32_t kernel);
-
-/* Reports that cubin `here` has a function under another prototype than cubin `other`; `first` is
- * the one that nvlink names. */
-void diagnostics_prototype(const struct merging *m, struct text name, const char *here,
-                           const char *first, struct text prototype, const char *other,
-                           struct text other_prototype);
