@@ -85,10 +85,8 @@ static bool parse_parameter(struct parser *parser, struct ptx_parameter *paramet
 static bool parse_parameters(struct parser *parser, bool is_entry, bool is_return)
 {
     parser_next(parser);
-    if (parser_at_mark(parser, ')')) {
-        parser_next(parser);
+    if (parser_skip(parser, ')'))
         return true;
-    }
     for (;;) {
         struct ptx_parameter parameter = {.is_return = is_return};
 

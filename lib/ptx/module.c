@@ -54,8 +54,7 @@ static bool parse_target(struct parser *parser)
     if (!arch_parse(word, "sm_", &module->target))
         return parser_fail(parser, place, "'%.*s' is no architecture", TEXT_ARG(word));
     behind = parser->last_end;
-    while (parser_at_mark(parser, ',')) {
-        parser_next(parser);
+    while (parser_skip(parser, ',')) {
         if (!parser_word(parser, &word, "an option of .target"))
             return false;
         module->texmode_independent |= text_equal(word, TEXT("texmode_independent"));
@@ -93,11 +92,9 @@ static bool parse_file(struct parser *parser, size_t start)
     if (parser->token.kind != TOKEN_STRING)
         return parser_expected(parser, "the name of a file");
     parser_next(parser);
-    while (parser_at_mark(parser, ',')) {
-        parser_next(parser);
+    while (parser_skip(parser, ','))
         if (!parser_number(parser, &ignored, UINT64_MAX, "the time or size of a file"))
             return false;
-    }
     parser_add(
         parser,
         &(struct ptx_item){.kind = PTX_FILE, .number = number, .target = parser_from(parser, name)},
@@ -105,40 +102,30 @@ static bool parse_file(struct parser *parser, size_t start)
     return true;
 }
 
-/* The next word of a section, and whether it is a label's definition. False at the end. */
-static bool next_body_word(struct lexer *lexer, struct text *word, bool *is_label)
-{
-    for (;;) {
-        struct token token = lexer_next(lexer);
-
-        if (token.kind == TOKEN_END)
-            return false;
-        if (token.kind == TOKEN_WORD) {
-            *word = lexer_text(lexer, token);
-            *is_label = lexer_peek(lexer).mark == ':';
-            return true;
-        }
-    }
-}
-
 /* Whether a section names anything but its own labels: a function, a variable or a label in a body.
  * (Names of other sections are dotted words.) */
 static bool names_code(struct text section)
 {
-    struct table labels = {0};
+    struct table words = {0}; /* to whether each is a label */
     struct lexer lexer = lexer_at(section, 0);
-    struct text word;
-    bool is_label;
+    struct token token;
+    size_t others = 0;
 
-    CONTEXT_DEFER(table_cleanup, &labels);
-    while (next_body_word(&lexer, &word, &is_label))
-        if (is_label)
-            table_add(&labels, word, 0);
-    lexer = lexer_at(section, 0);
-    while (next_body_word(&lexer, &word, &is_label))
-        if (table_find(&labels, word) == TABLE_NONE)
-            return true;
-    return false;
+    CONTEXT_DEFER(table_cleanup, &words);
+    while ((token = lexer_next(&lexer)).kind != TOKEN_END) {
+        struct text word = lexer_text(&lexer, token);
+        bool is_label = lexer_peek(&lexer).mark == ':';
+        uint32_t known;
+
+        if (token.kind != TOKEN_WORD)
+            continue;
+        known = table_find(&words, word);
+        others += known == TABLE_NONE && !is_label;
+        others -= known == 0 && is_label;
+        if (known == TABLE_NONE || is_label)
+            table_set(&words, word, is_label);
+    }
+    return others > 0;
 }
 
 /* `.section .debug_str { ... }` */

@@ -108,16 +108,23 @@ bool parser_expected(struct parser *parser, const char *what)
                        TEXT_ARG(found));
 }
 
+bool parser_skip(struct parser *parser, char mark)
+{
+    bool is_here = parser_at_mark(parser, mark);
+
+    if (is_here)
+        parser_next(parser);
+    return is_here;
+}
+
 bool parser_mark(struct parser *parser, char mark)
 {
     char what[4] = {'\'', mark, '\'', '\0'};
 
     /* A semicolon missing at a line's end is reported and then assumed: no error follows from it.
      */
-    if (!parser_at_mark(parser, mark))
-        return parser_expected(parser, what) || (mark == ';' && parser_is_unended(parser));
-    parser_next(parser);
-    return true;
+    return parser_skip(parser, mark) || parser_expected(parser, what) ||
+           (mark == ';' && parser_is_unended(parser));
 }
 
 bool parser_word(struct parser *parser, struct text *word, const char *what)
@@ -150,14 +157,12 @@ bool parser_count(struct parser *parser, uint64_t *value, uint64_t largest, cons
 
 bool parser_strings(struct parser *parser)
 {
-    for (;;) {
+    do {
         if (parser->token.kind != TOKEN_STRING)
             return parser_expected(parser, "a string");
         parser_next(parser);
-        if (!parser_at_mark(parser, ','))
-            return true;
-        parser_next(parser);
-    }
+    } while (parser_skip(parser, ','));
+    return true;
 }
 
 bool parser_alignment(struct parser *parser, uint32_t *alignment)
@@ -180,8 +185,7 @@ bool parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, b
     bool is_first = true;
     uint64_t dimension;
 
-    while (parser_at_mark(parser, '[')) {
-        parser_next(parser);
+    while (parser_skip(parser, '[')) {
         *is_array = true;
         if (is_first && parser_at_mark(parser, ']')) {
             *is_open = true;

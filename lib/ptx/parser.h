@@ -61,6 +61,9 @@ bool parser_fail(struct parser *parser, size_t place, const char *format, ...)
  * '}'". */
 bool parser_braces(struct parser *parser, const char *what, struct text name);
 
+/* Consumes the mark if it is the current token. */
+bool parser_skip(struct parser *parser, char mark);
+
 /* Each of these consumes the current token if it is the expected one; WARP_SZ is a count. */
 bool parser_mark(struct parser *parser, char mark);
 bool parser_word(struct parser *parser, struct text *word, const char *what);

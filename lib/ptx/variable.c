@@ -34,7 +34,7 @@ bool parser_attribute(struct parser *parser, struct ptx_variable *variable)
     parser_next(parser);
     if (!parser_mark(parser, '('))
         return false;
-    for (;;) {
+    do {
         if (parser_at_dot(parser, ".managed") && !is_function) {
             variable->is_managed = true;
             parser_next(parser);
@@ -43,10 +43,8 @@ bool parser_attribute(struct parser *parser, struct ptx_variable *variable)
         } else if (!skip_unified(parser, variable)) {
             return false;
         }
-        if (!parser_at_mark(parser, ','))
-            return parser_mark(parser, ')');
-        parser_next(parser);
-    }
+    } while (parser_skip(parser, ','));
+    return parser_mark(parser, ')');
 }
 
 /* `.const[2]`: a bank, which PTX before 2.2 could name. */
@@ -233,8 +231,7 @@ static bool parse_declarator(struct parser *parser, const struct ptx_variable *s
     if (!parser_dimensions(parser, &count, &variable->is_array, &is_open))
         return false;
     variable->declarator = parser_from(parser, place);
-    if (parser_at_mark(parser, '=')) {
-        parser_next(parser);
+    if (parser_skip(parser, '=')) {
         if (!item.is_definition)
             return parser_fail(parser, place, "an '.extern' variable has an initial value");
         if (!skip_initialiser(parser, &variable->initialiser))
@@ -255,23 +252,16 @@ bool parser_variable(struct parser *parser, enum ptx_linkage linkage, size_t sta
     struct ptx_variable shared = {0};
     size_t first = parser->item_count;
     struct text text;
+    bool is_good;
 
     if (!parse_prefix(parser, &shared))
         return false;
-    if (parser_at_mark(parser, ';')) { /* ptxas accepts an empty declaration (measured) */
-        parser_next(parser);
+    if (parser_skip(parser, ';')) /* ptxas accepts an empty declaration (measured) */
         return true;
-    }
-    for (;;) {
-        if (!parse_declarator(parser, &shared, linkage, start)) {
-            parser->item_count = first;
-            return false;
-        }
-        if (!parser_at_mark(parser, ','))
-            break;
-        parser_next(parser);
-    }
-    if (!parser_mark(parser, ';')) {
+    do
+        is_good = parse_declarator(parser, &shared, linkage, start);
+    while (is_good && parser_skip(parser, ','));
+    if (!is_good || !parser_mark(parser, ';')) {
         parser->item_count = first;
         return false;
     }
