@@ -6,12 +6,6 @@
 #include "diag/diag.h"
 #include "facts/runs_on.h"
 
-/* nvlink's last message after errors about contradicting definitions. */
-static bool give_up(void)
-{
-    return diag_state_get()->verbose && diag_fatal("merge_elf failed");
-}
-
 /* The rest of the flags must agree. */
 static bool is_for_target(const struct merging *m, const struct cubin *cubin)
 {
@@ -113,8 +107,12 @@ static bool check_cubins(struct merging *m)
     return check_unified(m) && unknown_check(m->cubins, m->count, m->request->sass_only);
 }
 
-static bool gather(struct merging *m)
+/* Finds which functions are kept, and what these need. */
+static bool find_live(struct merging *m)
 {
+    liveness_mark(m);
+    if (!m->request->relocatable && !resolve_check_undefined(m))
+        return false;
     records_gather(m);
     uses_gather(m);
     reach_summarize(m);
@@ -130,12 +128,6 @@ static bool read_graph(struct merging *m)
     bool folds = m->request->fold && !m->request->relocatable && !merging_keeps_all(m);
 
     return graph_read(m) && (!folds || !fold_functions(m) || graph_read(m));
-}
-
-static bool find_live(struct merging *m)
-{
-    liveness_mark(m);
-    return m->request->relocatable || resolve_check_undefined(m);
 }
 
 /* Chooses the format of the output. */
@@ -161,13 +153,16 @@ static bool choose_abi(struct merging *m)
 
 bool program_resolve(struct merging *m)
 {
-    bool ok = check_cubins(m) && choose_abi(m) &&
-              ((resolve_symbols(m) && limits_check_tensor_forms(m) && limits_check_patches(m) &&
-                limits_check_parameters(m) && read_graph(m)) ||
-               give_up()) &&
-              find_live(m) && gather(m);
-
-    if (ok)
-        m->cubins = frames_prune(m);
-    return ok;
+    if (!check_cubins(m) || !choose_abi(m))
+        return false;
+    if (!resolve_symbols(m) || !limits_check_tensor_forms(m) || !limits_check_patches(m) ||
+        !limits_check_parameters(m) || !read_graph(m)) {
+        if (diag_state_get()->verbose)
+            diag_fatal("merge_elf failed"); /* nvlink's last message after such errors */
+        return false;
+    }
+    if (!find_live(m))
+        return false;
+    m->cubins = frames_prune(m);
+    return true;
 }

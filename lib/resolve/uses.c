@@ -9,27 +9,30 @@ static void use_shared(struct merging *m, struct merged_pairs *uses, uint32_t fu
     m->functions[function].flags |= REACHES_SHARED;
 }
 
+/* Names of shared variables in a losing copy do not count. */
 static void gather_named(struct merging *m, struct merged_pairs *uses, size_t file,
                          const struct cubin_section *list)
 {
-    const struct cubin *cubin = m->cubins[file];
-    uint32_t function;
-    bool is_kept;
+    uint32_t function = merging_owner(m, file, list->info);
+    bool is_kept = merging_keeps(m, file, list->info);
 
-    if (!cubin_is_text(&cubin->sections[list->info]))
+    if (!cubin_is_text(&m->cubins[file]->sections[list->info]))
         return;
-    function = merging_owner(m, file, list->info);
-    if (function != MERGE_NONE && m->symbols[function].file != file)
-        return; /* names in a losing copy do not count */
-    is_kept = merging_keeps(m, file, list->info);
     for (size_t i = 0; i < list->relocation_count; i++) {
         uint32_t symbol = merging_symbol(m, file, list->relocations[i].symbol);
 
-        if (symbol == MERGE_NONE || !merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED))
+        if (symbol == MERGE_NONE)
             continue;
-        m->uses.is_shared_named[symbol] = true;
-        if (is_kept)
-            use_shared(m, uses, function, symbol);
+        if (format_is_reference(m->symbols[symbol].type)) {
+            m->uses.names_reference = true;
+            if (is_kept)
+                m->functions[function].flags |= REACHES_TEXTURE;
+        } else if (merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED) &&
+                   (function == MERGE_NONE || m->symbols[function].file == file)) {
+            m->uses.is_shared_named[symbol] = true;
+            if (is_kept)
+                use_shared(m, uses, function, symbol);
+        }
     }
 }
 
@@ -48,7 +51,7 @@ static void gather_own(struct merging *m, struct merged_pairs *uses)
     }
 }
 
-static void gather_shared(struct merging *m)
+static void gather_uses(struct merging *m)
 {
     struct merged_pairs uses = {.arena = &m->arena};
 
@@ -58,26 +61,6 @@ static void gather_shared(struct merging *m)
     gather_own(m, &uses);
     m->uses.shared = index_lists_make(&m->arena, &uses, m->symbol_count);
     index_lists_distinct(&m->arena, &m->uses.shared, NULL, m->symbol_count, m->symbol_count);
-}
-
-static bool names_reference(const struct merging *m, size_t file, const struct cubin_section *list)
-{
-    for (size_t i = 0; i < list->relocation_count; i++) {
-        uint32_t symbol = merging_symbol(m, file, list->relocations[i].symbol);
-
-        if (symbol != MERGE_NONE && format_is_reference(m->symbols[symbol].type))
-            return true;
-    }
-    return false;
-}
-
-static void gather_reference_list(struct merging *m, size_t file, const struct cubin_section *list)
-{
-    if (!cubin_is_text(&m->cubins[file]->sections[list->info]) || !names_reference(m, file, list))
-        return;
-    m->uses.names_reference = true;
-    if (merging_keeps(m, file, list->info))
-        m->functions[merging_owner(m, file, list->info)].flags |= REACHES_TEXTURE;
 }
 
 static void gather_references(struct merging *m)
@@ -90,9 +73,6 @@ static void gather_references(struct merging *m)
         for (uint32_t i = 0; i < m->symbol_count; i++)
             if (m->symbols[i].type == types[kind])
                 uses->references[uses->reference_count++] = i;
-    for (struct merging_walk at = {0};
-         uses->reference_count && merging_next_of(m, &at, INPUT_RELOCATIONS);)
-        gather_reference_list(m, at.file, at.section);
 }
 
 static void gather_constants(struct merging *m)
@@ -108,7 +88,7 @@ static void gather_constants(struct merging *m)
 
 void uses_gather(struct merging *m)
 {
-    gather_shared(m);
+    gather_uses(m);
     gather_references(m);
     gather_constants(m);
 }
