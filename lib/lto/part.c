@@ -119,13 +119,14 @@ static void read_answer(struct part *part, int fd)
     if (fstat(fd, &status) || status.st_size == 0)
         return;
     data = malloc((size_t)status.st_size);
-    if (data && descriptor_read(fd, data, (size_t)status.st_size, 0)) {
+    if (!data) {
+        part->result.end = EXEC_NOT_STARTED;
+        part->result.code = ENOMEM;
+    } else if (descriptor_read(fd, data, (size_t)status.st_size, 0)) {
         take_answer(part, data, (size_t)status.st_size);
-        return;
+    } else {
+        free(data);
     }
-    free(data);
-    part->result.end = EXEC_NOT_STARTED;
-    part->result.code = ENOMEM;
 }
 
 /* Runs the part in a copy of a child that has loaded the library. Used if more runs follow: in a
