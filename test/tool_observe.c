@@ -161,11 +161,10 @@ static void fill(struct observation *observation)
         .type = ET_REL, .file_size = 4711, .sections = sections, .section_count = COUNT(sections)};
 
     *observation = (struct observation){
-        .link = {.output = "out put.cubin", .version = "1.2.3"},
+        .link = {.output = "out put.cubin", .version = "1.2.3", .inputs = &inputs},
         .arch = {90, 'a'},
         .start = START,
         .events = {events, COUNT(events), rows, COUNT(rows), START, 0},
-        .inputs = &inputs,
         .members = members,
         .member_count = COUNT(members),
         .agreement = &agreed,

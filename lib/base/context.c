@@ -62,22 +62,6 @@ struct context *context_get(void)
     return context;
 }
 
-bool context_enter(struct context *saved)
-{
-    struct context *context = context_open();
-
-    if (!context)
-        return false;
-    *saved = *context;
-    *context = (struct context){0};
-    return true;
-}
-
-void context_leave(const struct context *saved)
-{
-    *context_get() = *saved;
-}
-
 enum link_code context_run(enum link_code (*function)(void *argument), void *argument)
 {
     struct context *context = context_get(); /* like the next two, not changed after setjmp */

@@ -56,13 +56,6 @@ struct context *context_open(void);
 /* The same for a thread that can have one. Ends the program when that is impossible. */
 struct context *context_get(void);
 
-/* For calls of a library, which may nest in one thread: saves the calling thread's state in *saved
- * and starts with an empty one. False when there is no memory for a context. */
-bool context_enter(struct context *saved);
-
-/* Restores what context_enter() saved. */
-void context_leave(const struct context *saved);
-
 /* Calls function(argument) under a new recovery point. Returns its result, or the code of a
  * context_raise() inside. Nests. */
 enum link_code context_run(enum link_code (*function)(void *argument), void *argument);

@@ -88,7 +88,7 @@ static void read_block_records(struct reader *reader, struct bitstream_block *bl
     while ((item = bitstream_next(stream, block, &none)) == BITSTREAM_RECORD ||
            item == BITSTREAM_BLOCK) {
         if (item == BITSTREAM_BLOCK) {
-            bitstream_skip(stream, &none);
+            stream->at = none.end;
         } else if (stream->code == wanted && block->id == BLOCK_IDENTIFICATION) {
             at = 0;
             take_record_text(stream, &at, reader->bitcode->producer);
@@ -110,7 +110,7 @@ static void read_module(struct reader *reader)
         if (item == BITSTREAM_BLOCK) {
             if (reader->inner.id == BLOCK_ATTRIBUTES)
                 read_block_records(reader, &reader->inner, ATTRIBUTES_GROUP);
-            bitstream_skip(stream, &reader->inner);
+            stream->at = reader->inner.end;
             continue;
         }
         if (item != BITSTREAM_RECORD)
@@ -145,7 +145,7 @@ static bool read_blocks(struct reader *reader, const char *name)
         if (stream->is_cut)
             return diag_error("Damaged LLVM bitcode '%s': the block at offset %llu cannot be read",
                               name, (unsigned long long)at);
-        bitstream_skip(stream, &reader->outer);
+        stream->at = reader->outer.end;
     }
     if (!has_module)
         diag_error("Damaged LLVM bitcode '%s': it has no module", name);

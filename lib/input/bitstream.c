@@ -206,8 +206,3 @@ enum bitstream_item bitstream_next(struct bitstream *stream, struct bitstream_bl
     }
     return stream->is_cut ? BITSTREAM_UNKNOWN : BITSTREAM_END;
 }
-
-void bitstream_skip(struct bitstream *stream, const struct bitstream_block *inner)
-{
-    stream->at = inner->end;
-}

@@ -43,7 +43,7 @@ struct bitstream {
 };
 
 enum bitstream_item {
-    BITSTREAM_BLOCK,   /* one begins: enter or skip it */
+    BITSTREAM_BLOCK,   /* one begins: enter it, or go on at its end */
     BITSTREAM_RECORD,  /* stream->code and ->values hold it */
     BITSTREAM_END,     /* of the block */
     BITSTREAM_UNKNOWN, /* damaged (is_cut), or in an unsupported form */
@@ -53,6 +53,3 @@ enum bitstream_item {
  * are in *inner. */
 enum bitstream_item bitstream_next(struct bitstream *stream, struct bitstream_block *block,
                                    struct bitstream_block *inner);
-
-/* Skips the rest of a block that has begun. */
-void bitstream_skip(struct bitstream *stream, const struct bitstream_block *inner);

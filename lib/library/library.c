@@ -23,10 +23,13 @@ static void list_signals(sigset_t *set)
 
 bool caller_state_save(struct caller_state *saved)
 {
+    struct context *context = context_open();
     sigset_t set;
 
-    if (!context_enter(&saved->context))
+    if (!context)
         return false;
+    saved->context = *context;
+    *context = (struct context){0};
     list_signals(&set);
     sigpending(&saved->pending);
     pthread_sigmask(SIG_BLOCK, &set, &saved->blocked);
@@ -53,7 +56,7 @@ void caller_state_restore(const struct caller_state *saved)
     uselocale(saved->locale);
     drop_signals(saved);
     pthread_sigmask(SIG_SETMASK, &saved->blocked, NULL);
-    context_leave(&saved->context);
+    *context_get() = saved->context;
 }
 
 static bool is_of_error(struct minilink *link, enum diag_severity severity)

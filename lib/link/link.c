@@ -106,7 +106,7 @@ static enum link_code run_request(void *argument)
 {
     struct running *running = argument;
     struct link *link = &running->link;
-    const struct observe_link observed = {link->request->output, MINILINK_VERSION};
+    const struct observe_link observed = {link->request->output, MINILINK_VERSION, &link->inputs};
     bool ok;
 
     link->observation = observe_open(&link->request->observe, &observed);

@@ -339,7 +339,6 @@ bool stage_open(struct link *link)
          inputs_open(&link->inputs, request->operands, request->operand_count, &libraries) &&
          (overwrite_check(request, &link->inputs) || diag_blame(LINK_USAGE)) &&
          (reproduce_write(link) || diag_blame(LINK_ENVIRONMENT));
-    observe_inputs(link->observation, &link->inputs);
     observe_stage(link->observation, "open",
                   (struct observe_work){link->inputs.count, "files", input_bytes(&link->inputs)});
     return ok;

@@ -125,7 +125,6 @@ struct observation {
     struct events events; /* after they have been read */
     bool is_read;
 
-    const struct inputs *inputs;
     struct fact_member *members;
     size_t member_count;
     size_t member_capacity;

@@ -90,12 +90,6 @@ void facts_drop(struct observation *observation, const struct fact_drop *drop)
         arena_text(&observation->arena, drop->name);
 }
 
-void observe_inputs(struct observation *observation, const struct inputs *inputs)
-{
-    if (observation)
-        observation->inputs = inputs;
-}
-
 /* --trace: prints each object once. It prints at once, so that a link that fails later can be
  * examined. */
 static void print_inputs(const struct members *members)

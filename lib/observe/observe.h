@@ -18,6 +18,7 @@
 struct observe_link {
     const char *output;  /* its path, or NULL */
     const char *version; /* minilink's */
+    const struct inputs *inputs;
 };
 
 struct observation;
@@ -40,7 +41,6 @@ struct observe_work {
 void observe_stage(struct observation *observation, const char *stage, struct observe_work work);
 
 /* Facts, in the order of the stages. All except the image's may be omitted. */
-void observe_inputs(struct observation *observation, const struct inputs *inputs);
 void observe_members(struct observation *observation, const struct members *members);
 void observe_agreement(struct observation *observation, const struct agreement *agreement);
 /* Called when it is known which members take part. */

@@ -90,8 +90,8 @@ static void put_inputs(struct row *row, const char *stage)
     const struct observation *observation = row->observation;
 
     if (strcmp(stage, "open") == 0)
-        for (size_t i = 0; i < observation->inputs->count; i++)
-            put_item(row, text_of(observation->inputs->files[i].path));
+        for (size_t i = 0; i < observation->link.inputs->count; i++)
+            put_item(row, text_of(observation->link.inputs->files[i].path));
     else if (strcmp(stage, "select") == 0)
         for (size_t i = 0; i < observation->member_count; i++) {
             const struct fact_member *member = &observation->members[i];
