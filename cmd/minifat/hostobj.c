@@ -106,7 +106,6 @@ static void add_sections(struct image *image, const struct image_section *list, 
     const struct image_section names = {
         .name = TEXT(".shstrtab"), .type = SHT_STRTAB, .alignment = 1};
 
-    image_begin(image, ET_REL, 0);
     for (size_t i = 0; i < count; i++)
         image_add_section(image, &list[i]);
     image_set_section_names(image, image_add_section(image, &names), NULL);
@@ -172,6 +171,7 @@ void hostobj_build(struct buffer *object, struct bytes fatbin, enum hostobj_mach
     Elf64_Ehdr header;
 
     CONTEXT_DEFER(free_image, &image);
+    image_begin(&image, ET_REL, 0);
     if (strcmp(section, HOSTOBJ_OFFLOAD) == 0)
         make_offload_object(&image, fatbin);
     else
