@@ -5,7 +5,7 @@
  * -maxrregcount only applies to functions without either. No limit is below 24. Options for launch
  * bounds apply to kernels without such directives; values that are not numbers, and a number of
  * blocks without a number of threads, are silently ignored. */
-#include "toy/body_steps.h"
+#include "toy/phases.h"
 
 #include "diag/diag.h"
 #include "facts/targets.h"

@@ -4,7 +4,7 @@
  * option applies to weak `ld` and `st` of .global and generic addresses without L1 modifiers; an
  * operator in the text overrides a default and is overridden by a forced one; for `ld.nc` only .cs
  * changes the code. ptxas also applies options to `ldu`, but PTX has no word for that. */
-#include "toy/body_steps.h"
+#include "toy/phases.h"
 
 #include "diag/diag.h"
 #include "language/opcode.h"
@@ -50,13 +50,14 @@ static bool read_access(const struct access *access, const char *by_default, con
     return ok;
 }
 
-bool cache_operator_read(struct cache_operators *operators, const struct switches *switches)
+bool cache_operator_read(struct unit *unit)
 {
+    const struct switches *switches = &unit->switches;
     bool ok = read_access(&load_access, switches->default_load_cache, switches->forced_load_cache,
-                          &operators->loads);
+                          &unit->loads);
 
     return read_access(&store_access, switches->default_store_cache, switches->forced_store_cache,
-                       &operators->stores) &&
+                       &unit->stores) &&
            ok;
 }
 
@@ -103,14 +104,14 @@ static void apply(struct instruction *instruction, struct arena *arena, const st
     instruction->modifier_count = (uint8_t)(count + !is_taken);
 }
 
-void cache_operator_apply(struct body *body, const struct cache_operators *operators)
+void cache_operator_apply(struct body *body, const struct unit *unit)
 {
     for (size_t i = 0; i < body->instruction_count; i++) {
         struct instruction *instruction = &body->instructions[i];
 
-        if (instruction->opcode == INDEX_ld && operators->loads.word)
-            apply(instruction, body->arena, &load_access, operators->loads);
-        else if (instruction->opcode == INDEX_st && operators->stores.word)
-            apply(instruction, body->arena, &store_access, operators->stores);
+        if (instruction->opcode == INDEX_ld && unit->loads.word)
+            apply(instruction, body->arena, &load_access, unit->loads);
+        else if (instruction->opcode == INDEX_st && unit->stores.word)
+            apply(instruction, body->arena, &store_access, unit->stores);
     }
 }

@@ -4,7 +4,7 @@
  * argument has another size, or if it is a float where an integer is declared or vice versa
  * (measured). A .param variable is compared by its size; other variables, and the caller's own
  * parameters, cannot be arguments. */
-#include "toy/body_steps.h"
+#include "toy/phases.h"
 
 #include "diag/diag.h"
 #include "ptx/types.h"
@@ -15,14 +15,14 @@
 
 struct call {
     const struct body *body;
-    const struct ptx_module *module;
+    const struct unit *unit;
     const struct instruction *instruction;
     unsigned errors;
 };
 
 static void fail(struct call *call, const char *format, struct text name)
 {
-    struct diag_place place = {.file = call->module->file, .line = call->instruction->line};
+    struct diag_place place = {.file = call->unit->module.file, .line = call->instruction->line};
 
     call->errors++;
     diag_at(DIAG_ERROR, &place, format, TEXT_ARG(name));
@@ -109,7 +109,7 @@ static void check_list(struct call *call, const struct operand *list, const stru
     }
 }
 
-static void check_call(struct call *call, const struct scope *scope)
+static void check_call(struct call *call)
 {
     const struct instruction *instruction = call->instruction;
     unsigned at = instruction->operand_count && instruction->operands[0].kind == OPERAND_LIST;
@@ -131,20 +131,20 @@ static void check_call(struct call *call, const struct scope *scope)
     }
     if (target->kind != OPERAND_SYMBOL)
         return;
-    global = &scope->globals[call->body->symbols[target->symbol].global];
+    global = &call->unit->scope.globals[call->body->symbols[target->symbol].global];
     check_list(call, at ? &instruction->operands[0] : NULL, global->item, true);
     if (call->errors <= MOST_ERRORS)
         check_list(call, arguments, global->item, false);
 }
 
-bool call_check(const struct body *body, const struct scope *scope, const struct ptx_module *module)
+bool call_check(const struct body *body, const struct unit *unit)
 {
-    struct call call = {.body = body, .module = module};
+    struct call call = {.body = body, .unit = unit};
 
     for (size_t i = 0; i < body->instruction_count && call.errors < MOST_ERRORS; i++) {
         call.instruction = &body->instructions[i];
         if (opcode_get(call.instruction->opcode)->flags & OPCODE_CALL)
-            check_call(&call, scope);
+            check_call(&call);
     }
     return call.errors == 0;
 }

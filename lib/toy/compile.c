@@ -2,14 +2,12 @@
  *
  * The code here only reads the function and the declarations that it names, so the result does not
  * depend on the function's chunk. */
-#include "toy/unit.h"
+#include "toy/phases.h"
 
-#include "base/context.h"
-#include "base/table.h"
-#include "ptx/lexer.h"
-#include "toy/body_steps.h"
 #include "language/opcode.h"
 #include "language/parse.h"
+#include "ptx/lexer.h"
+#include "toy/emit.h"
 
 #define ALL_BARRIERS 16u /* for a barrier number that is only known at run time */
 
@@ -206,7 +204,7 @@ static bool parse(struct body *body, const struct ptx_item *item, const struct u
         .argument = &unit->scope};
 
     return frame_declare(body, module, item) && parse_body(body, item->function.body, &scope) &&
-           call_check(body, &unit->scope, module);
+           call_check(body, unit);
 }
 
 static void survey(struct function_code *result, const struct body *body)
@@ -238,7 +236,7 @@ bool compile_function(const struct unit *unit, struct function_code *function)
     CONTEXT_DEFER(buffer_cleanup, &code);
     if (!parse(&body, item, unit))
         return false;
-    cache_operator_apply(&body, &unit->cache);
+    cache_operator_apply(&body, unit);
     frame_complete(&body);
     survey(function, &body);
     function->register_limit = budget_of(item, unit->job->sm, registers_wanted(item, unit));

@@ -5,7 +5,7 @@
  * placed here: its symbol's value is its alignment and its section has the sum of the sizes, since
  * the linker lays out shared memory for each kernel. ptxas numbers the names of body variables by
  * scope; here they are called FUNCTION$VARIABLE, which does not depend on the chunk. */
-#include "toy/data.h"
+#include "toy/phases.h"
 
 #include <elf.h>
 
@@ -15,6 +15,7 @@
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "ptx/initialiser.h"
+#include "ptx/lexer.h"
 #include "ptx/source_place.h"
 #include "ptx/types.h"
 
@@ -23,11 +24,7 @@
 #define MOST_SECTION_BYTES     (UINT64_C(1) << 40)
 
 struct builder {
-    struct data *data;
-    struct arena *arena;
-    const struct ptx_module *module;
-    struct scope *scope;
-    uint32_t sm;
+    struct unit *unit;
     size_t relocation_capacity[DATA_KINDS];
     struct table names; /* of one body's variables, while they are placed */
 };
@@ -57,7 +54,7 @@ static bool place(struct data *data, struct object *object)
 
 static struct object *add_object(struct builder *builder, const struct object *object)
 {
-    struct object *added = &builder->data->objects[builder->data->object_count++];
+    struct object *added = &builder->unit->data.objects[builder->unit->data.object_count++];
     *added = *object;
     return added;
 }
@@ -100,8 +97,85 @@ static bool check_space(const struct builder *builder, const struct ptx_item *it
 {
     if (item->variable.space != PTX_SPACE_TEX)
         return true;
-    const struct diag_place place = source_ptx_place(builder->module, item, item->text.data);
+    const struct diag_place place = source_ptx_place(&builder->unit->module, item, item->text.data);
     diag_at(DIAG_ERROR, &place, "Deprecated feature: '.tex' not supported as of PTX version 1.5");
+    return false;
+}
+
+/* Reads the word after `=`, one of `words` or a number from 1 on, as the number of a mode from 0
+ * on. */
+static bool read_mode(struct text words, struct text text, uint8_t *mode)
+{
+    *mode = 0;
+    for (struct text word; text_take_part(&words, &word); ++*mode)
+        if (text_equal(word, text))
+            return true;
+    return false;
+}
+
+/* One "name = value". Measured on ptxas: addr_mode_0 to addr_mode_2 and filter_mode are the bytes
+ * of a word, 0xff if not given; a number n stands for mode n - 1. force_unnormalized_coords has a
+ * record of its own. */
+static bool read_field(struct lexer *lexer, struct sampler *sampler)
+{
+    static const struct text fields[] = {TEXT("addr_mode_0"), TEXT("addr_mode_1"),
+                                         TEXT("addr_mode_2"), TEXT("filter_mode")};
+    struct text name = lexer_text(lexer, lexer_next(lexer));
+    struct token equals = lexer_next(lexer);
+    struct token token = lexer_next(lexer);
+    struct text text = lexer_text(lexer, token);
+    uint64_t number;
+
+    if (equals.mark != '=' || (token.kind != TOKEN_WORD && token.kind != TOKEN_NUMBER))
+        return false;
+    bool is_number = token.kind == TOKEN_NUMBER &&
+                     lexer_number(text, &number, NULL) == NUMBER_INTEGER && number <= 0x7f;
+    if (text_equal(name, TEXT("force_unnormalized_coords"))) {
+        sampler->unnormalized = is_number && number != 0;
+        return is_number;
+    }
+    for (size_t i = 0; i < 4; i++) {
+        if (!text_equal(name, fields[i]))
+            continue;
+        if (!is_number)
+            return read_mode(i < 3 ? TEXT("wrap,mirror,clamp_ogl,clamp_to_edge,clamp_to_border")
+                                   : TEXT("nearest,linear"),
+                             text, &sampler->values[i]);
+        sampler->values[i] = (uint8_t)(number - 1);
+        return true;
+    }
+    return false;
+}
+
+static bool read_fields(struct lexer *lexer, struct sampler *sampler)
+{
+    struct token token = lexer_next(lexer);
+
+    if (token.mark != '{')
+        return false;
+    if (lexer_peek(lexer).mark == '}')
+        return true;
+    do {
+        if (!read_field(lexer, sampler))
+            return false;
+        token = lexer_next(lexer);
+    } while (token.mark == ',');
+    return token.mark == '}';
+}
+
+static bool decode_sampler(struct sampler *sampler, const struct ptx_module *module,
+                           const struct ptx_item *item)
+{
+    struct text initialiser = item->variable.initialiser;
+
+    memset(sampler, SAMPLER_NOT_SAID, sizeof *sampler);
+    if (initialiser.size == 0)
+        return true;
+    struct lexer lexer = lexer_at(initialiser, 0);
+    if (read_fields(&lexer, sampler))
+        return true;
+    const struct diag_place place = source_ptx_place(module, item, initialiser.data);
+    diag_at(DIAG_ERROR, &place, "Invalid initial value of sampler '%.*s'", TEXT_ARG(item->name));
     return false;
 }
 
@@ -122,15 +196,16 @@ static bool add_global(struct builder *builder, struct global *global)
             (uint8_t)(space_bits(variable->space) | (variable->is_managed ? STO_CUDA_MANAGED : 0));
     else
         object.size = 0;
-    if (object.type == STT_CUDA_SAMPLER && !sampler_decode(&object.sampler, builder->module, item))
+    if (object.type == STT_CUDA_SAMPLER &&
+        !decode_sampler(&object.sampler, &builder->unit->module, item))
         return false;
     if (object.kind == DATA_COMMON)
         object.offset = object.alignment;
-    global->object = (uint32_t)builder->data->object_count;
+    global->object = (uint32_t)builder->unit->data.object_count;
     struct object *added = add_object(builder, &object);
     if (variable->initialiser.size && object.kind < DATA_KINDS)
         added->value = item;
-    return place(builder->data, added);
+    return place(&builder->unit->data, added);
 }
 
 /* A body's variable as an item, so that its initial value can be decoded. */
@@ -157,8 +232,9 @@ static struct text body_name(struct builder *builder, const struct function_code
     table_set(seen, name, count);
     struct text owner = function->item->name;
     char *text =
-        count ? arena_printf(builder->arena, "%.*s$%.*s$%u", TEXT_ARG(owner), TEXT_ARG(name), count)
-              : arena_printf(builder->arena, "%.*s$%.*s", TEXT_ARG(owner), TEXT_ARG(name));
+        count ? arena_printf(&builder->unit->arena, "%.*s$%.*s$%u", TEXT_ARG(owner), TEXT_ARG(name),
+                             count)
+              : arena_printf(&builder->unit->arena, "%.*s$%.*s", TEXT_ARG(owner), TEXT_ARG(name));
     return text_of(text);
 }
 
@@ -185,11 +261,11 @@ static bool add_body_variable(struct builder *builder, struct function_code *fun
         if (object.alignment > function->shared_alignment)
             function->shared_alignment = object.alignment;
     }
-    function->symbols[symbol_index].object = (uint32_t)builder->data->object_count;
+    function->symbols[symbol_index].object = (uint32_t)builder->unit->data.object_count;
     struct object *added = add_object(builder, &object);
     if (symbol->initialiser.size && object.kind < DATA_KINDS && object.kind != DATA_SHARED)
-        added->value = item_of(symbol, builder->arena);
-    return place(builder->data, added);
+        added->value = item_of(symbol, &builder->unit->arena);
+    return place(&builder->unit->data, added);
 }
 
 static bool is_opaque_parameter(const struct body_symbol *symbol)
@@ -201,7 +277,7 @@ static void add_parameter(struct builder *builder, struct function_code *functio
                           uint32_t function_index, uint32_t symbol_index)
 {
     const struct body_symbol *symbol = &function->symbols[symbol_index];
-    function->symbols[symbol_index].object = (uint32_t)builder->data->object_count;
+    function->symbols[symbol_index].object = (uint32_t)builder->unit->data.object_count;
     add_object(builder, &(struct object){.name = symbol->name,
                                          .kind = DATA_PARAMETER,
                                          .type = symbol_type(symbol->type),
@@ -223,7 +299,7 @@ static bool add_body(struct builder *builder, struct function_code *function, ui
     for (uint32_t i = 0; i < function->symbol_count && is_good; i++)
         if (!function->symbols[i].is_body_variable)
             function->symbols[i].object =
-                builder->scope->globals[function->symbols[i].global].object;
+                builder->unit->scope.globals[function->symbols[i].global].object;
         else if (is_opaque_parameter(&function->symbols[i]))
             add_parameter(builder, function, index, i);
         else if (is_object(&function->symbols[i]))
@@ -234,7 +310,7 @@ static bool add_body(struct builder *builder, struct function_code *function, ui
 static uint32_t relocation_type(const struct builder *builder,
                                 const struct initialiser_reference *reference, bool is_function)
 {
-    bool is_unified = is_function && targets_have(builder->sm, TARGET_HAS_FORM_90);
+    bool is_unified = is_function && targets_have(builder->unit->job->sm, TARGET_HAS_FORM_90);
     if (reference->mask != UINT64_MAX) {
         uint32_t byte = (uint32_t)__builtin_ctzll(reference->mask ? reference->mask : 1) / 8;
         return (is_unified ? R_CUDA_UNIFIED_8_0 : is_function ? R_CUDA_8_0 : R_CUDA_G8_0) + byte;
@@ -254,27 +330,27 @@ static bool add_reference(struct builder *builder, const struct object *object,
                           const struct ptx_item *variable,
                           const struct initialiser_reference *reference)
 {
-    struct global *global = scope_find(builder->scope, reference->symbol);
+    struct global *global = scope_find(&builder->unit->scope, reference->symbol);
     if (!is_known(global, variable) ||
         (!global->is_function &&
          (global->item->variable.space == PTX_SPACE_SHARED || object->type != STT_CUDA_OBJECT))) {
         const struct diag_place place = source_ptx_place(
-            builder->module, variable, builder->module->whole.data + reference->place);
+            &builder->unit->module, variable, builder->unit->module.whole.data + reference->place);
         diag_at(DIAG_ERROR, &place, "Invalid initial value symbol '%.*s'",
                 TEXT_ARG(reference->symbol));
         return false;
     }
     global->is_used = true;
     global->is_address_taken |= global->is_function;
-    struct global *target = scope_target(builder->scope, global);
+    struct global *target = scope_target(&builder->unit->scope, global);
     target->is_used = true;
     target->is_address_taken |= target->is_function;
-    struct data_section *section = &builder->data->sections[object->kind];
-    ARENA_PUSH(builder->arena, section->relocations, section->relocation_count,
+    struct data_section *section = &builder->unit->data.sections[object->kind];
+    ARENA_PUSH(&builder->unit->arena, section->relocations, section->relocation_count,
                builder->relocation_capacity[object->kind]) =
         (struct data_relocation){.offset = object->offset + reference->offset,
                                  .type = relocation_type(builder, reference, target->is_function),
-                                 .global = (uint32_t)(target - builder->scope->globals),
+                                 .global = (uint32_t)(target - builder->unit->scope.globals),
                                  .addend = reference->addend};
     return true;
 }
@@ -282,9 +358,10 @@ static bool add_reference(struct builder *builder, const struct object *object,
 /* Decodes one initial value into its section, which has its final size. */
 static bool store_value(struct builder *builder, const struct object *object)
 {
-    struct data_section *section = &builder->data->sections[object->kind];
+    struct data_section *section = &builder->unit->data.sections[object->kind];
     struct initialiser initialiser = {0};
-    if (!initialiser_decode(&initialiser, builder->arena, builder->module, object->value))
+    if (!initialiser_decode(&initialiser, &builder->unit->arena, &builder->unit->module,
+                            object->value))
         return false;
     if (initialiser.size && initialiser.bytes)
         memcpy(section->bytes + object->offset, initialiser.bytes, initialiser.size);
@@ -294,21 +371,21 @@ static bool store_value(struct builder *builder, const struct object *object)
     return is_good;
 }
 
-static bool place_all(struct builder *builder, struct function_code *functions,
-                      size_t function_count)
+static bool place_all(struct builder *builder)
 {
-    struct scope *scope = builder->scope;
-    struct data *data = builder->data;
+    struct unit *unit = builder->unit;
+    struct scope *scope = &unit->scope;
+    struct data *data = &unit->data;
     size_t count = scope->count;
     bool is_good = true;
-    for (size_t i = 0; i < function_count; i++)
-        count += functions[i].symbol_count;
-    data->objects = arena_alloc(builder->arena, count, sizeof *data->objects);
+    for (size_t i = 0; i < unit->function_count; i++)
+        count += unit->functions[i].symbol_count;
+    data->objects = arena_alloc(&unit->arena, count, sizeof *data->objects);
     for (size_t i = 0; i < scope->count && is_good; i++)
         if (!scope->globals[i].is_function)
             is_good = add_global(builder, &scope->globals[i]);
-    for (size_t i = 0; i < function_count && is_good; i++)
-        is_good = add_body(builder, &functions[i], (uint32_t)i);
+    for (size_t i = 0; i < unit->function_count && is_good; i++)
+        is_good = add_body(builder, &unit->functions[i], (uint32_t)i);
     uint64_t initialised = data->sections[DATA_INITIALISED].size;
     if (is_good && initialised > MOST_INITIALISED_BYTES)
         is_good = too_large("File uses too much initialised data (0x%llx bytes, 0x%llx max)",
@@ -320,19 +397,17 @@ static bool place_all(struct builder *builder, struct function_code *functions,
     return is_good;
 }
 
-bool data_build(struct data *data, struct arena *arena, const struct ptx_module *module,
-                struct scope *scope, struct function_code *functions, size_t function_count,
-                uint32_t sm)
+bool data_build(struct unit *unit)
 {
-    struct builder builder = {
-        .data = data, .arena = arena, .module = module, .scope = scope, .sm = sm};
+    struct builder builder = {.unit = unit};
+    struct data *data = &unit->data;
+    bool is_good = true;
 
     CONTEXT_DEFER(table_cleanup, &builder.names);
-    if (!place_all(&builder, functions, function_count))
+    if (!place_all(&builder))
         return false;
     for (int kind = DATA_INITIALISED; kind <= DATA_CONSTANT; kind++)
-        data->sections[kind].bytes = arena_zalloc(arena, data->sections[kind].size, 1);
-    bool is_good = true;
+        data->sections[kind].bytes = arena_zalloc(&unit->arena, data->sections[kind].size, 1);
     for (size_t i = 0; i < data->object_count; i++)
         if (data->objects[i].value)
             is_good &= store_value(&builder, &data->objects[i]);

@@ -11,7 +11,6 @@
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "facts/toolkits.h"
-#include "toy/body_steps.h"
 #include "toy/emit.h"
 #include "language/target.h"
 
@@ -29,11 +28,11 @@ static bool fail_at_module(const struct unit *unit, const char *format, const ch
 static bool read_options(struct unit *unit)
 {
     struct diag_state *state = diag_state_get();
-    bool ok = switches_read(&unit->switches, unit->job, &unit->arena);
+    bool ok = switches_read(unit);
 
     state->suppress_warnings |= unit->switches.no_warnings;
     state->warnings_are_errors |= unit->switches.warnings_are_errors;
-    return ok && cache_operator_read(&unit->cache, &unit->switches);
+    return ok && cache_operator_read(unit);
 }
 
 /* Phase 2. The driver checks again before each phase, and kernels.c before each function. */
@@ -153,7 +152,8 @@ static bool make_tables(struct unit *unit)
 
     for (size_t i = 0; i < unit->module.item_count; i++)
         count += unit->module.items[i].kind == PTX_FUNCTION && unit->module.items[i].is_definition;
-    scope_begin(&unit->scope, &unit->arena, &unit->module);
+    unit->scope.globals =
+        arena_alloc(&unit->arena, unit->module.item_count, sizeof *unit->scope.globals);
     unit->functions = arena_zalloc(&unit->arena, count, sizeof *unit->functions);
     return true;
 }
@@ -162,7 +162,7 @@ static bool make_tables(struct unit *unit)
  * then checks that all names are resolved. */
 static bool resolve_names(struct unit *unit)
 {
-    return scope_build(&unit->scope, &unit->module);
+    return scope_build(unit);
 }
 
 /* Phase 12. Each function has its own budget, from its directives (budget.c) or options in place of
@@ -263,8 +263,7 @@ static bool compile_functions(struct unit *unit)
                       unit->module.version_major, unit->module.version_minor);
         return false;
     }
-    if (!data_build(&unit->data, &unit->arena, &unit->module, &unit->scope, unit->functions,
-                    unit->function_count, unit->job->sm))
+    if (!data_build(unit))
         return false;
     unit->obstacle = "it was not asked for";
     if (unit->switches.executable && unit->mode->kind == MODE_WHOLE_PROGRAM)
@@ -296,7 +295,7 @@ static bool free_functions(struct unit *unit)
 /* Phase 26. Frees all but the cubin. */
 static bool free_unit(struct unit *unit)
 {
-    scope_free(&unit->scope);
+    table_free(&unit->scope.names);
     buffer_free(&unit->code);
     image_strings_free(&unit->strings);
     image_free(&unit->image);

@@ -1,5 +1,6 @@
 /* emit.c: a relocatable cubin, as ptxas makes it under -c. */
 #include "toy/emit.h"
+#include "toy/phases.h"
 
 /* Marks the globals that functions' code refers to, which get symbols, and those whose address it
  * takes. */

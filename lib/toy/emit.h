@@ -2,11 +2,7 @@
 #pragma once
 
 #include <elf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "base/buffer.h"
 #include "toy/unit.h"
 
 /* Makes unit->image and its bytes, unit->cubin, from everything else in the unit, as a relocatable
@@ -76,6 +72,10 @@ void emit_info_owner(const struct unit *unit, const struct owner *owner, struct 
 
 /* emit_graph.c: contents of .nv.callgraph and .nv.prototype; adds prototype strings. */
 emit_put emit_graph_calls, emit_graph_prototypes;
+
+/* A function or .callprototype as the short string that the linker compares, in the arena: "#ii"
+ * for int (int). */
+struct text signature_of(struct arena *arena, const struct ptx_function *function);
 
 /* True if some function needs a record in .nv.prototype. */
 bool emit_graph_has_prototypes(const struct unit *unit);

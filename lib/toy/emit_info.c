@@ -8,6 +8,7 @@
 #include "facts/targets.h"
 #include "ptx/types.h"
 #include "toy/builtin.h"
+#include "toy/phases.h"
 
 #define MERCURY_VERSION   0x101u /* 0 in the old form */
 #define WORKAROUND        8u

@@ -4,6 +4,7 @@
  * and global symbols, each in order of the text. As in ptxas's output, weak symbols stand among the
  * locals; external functions have symbols only if they are used, external variables always. */
 #include "toy/emit.h"
+#include "toy/phases.h"
 
 #include "cubin/format.h"
 #include "facts/targets.h"

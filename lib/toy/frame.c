@@ -1,7 +1,7 @@
 /* frame.c: a function's memory. Before its body is parsed, the parameters become symbols, or
  * registers if they are declared as such. After allocation, when spills are known, every symbol
  * gets its offset. */
-#include "toy/body_steps.h"
+#include "toy/phases.h"
 
 #include "cubin/image.h"
 #include "ptx/declaration.h"

@@ -84,7 +84,7 @@ static size_t make_batches(struct unit *unit, size_t least, struct pool_task *ta
 bool kernels_compile(struct unit *unit)
 {
     size_t count = unit->function_count;
-    uint32_t threads = count > 1 ? switches_threads(&unit->switches, unit->job) : 1;
+    uint32_t threads = count > 1 ? switches_threads(unit) : 1;
     struct dispatch_request wanted = {.tasks =
                                           arena_alloc(&unit->arena, count, sizeof *wanted.tasks),
                                       .threads = threads,

@@ -1,13 +1,11 @@
 /* phases.h: the compilation driver of the built-in assembler: its phases in order, and the
- * larger functions that they use.
+ * functions that they use, by file.
  *
  * minilink-internals(7), Embedded driver. If ptxas was measured to differ from the description, the
- * phase does what was measured, and its comment says so. */
+ * phase does what was measured, and its comment says so. A function that returns false has reported
+ * why, in ptxas's wording if ptxas has the error. */
 #pragma once
 
-#include <stdbool.h>
-
-#include "base/context.h"
 #include "toy/unit.h"
 
 /* driver.c */
@@ -28,6 +26,48 @@ extern const struct phase driver_phases[DRIVER_PHASES];
  * teardown. Only the cubin remains in the unit; the caller owns it. With --phase-trace, the phases
  * that ran are reported with their times. */
 enum link_code driver_run(struct unit *unit);
+
+/* switches.c */
+
+/* Reads the job's options, a list in which a value is a separate word or follows `=`. The last of
+ * several values is used, with a warning if they differ. Lists live in the unit's arena or, like
+ * words, in the job. Options that only control optimisations are accepted and ignored, since this
+ * assembler has none. */
+bool switches_read(struct unit *unit);
+
+/* Threads on which the functions of one chunk are assembled (minilink-internals(7), Threads of one
+ * chunk): the value of --split-compile, where 0 means the online CPUs; else, if expensive
+ * optimisations are allowed (from -O2 on), the threads that the linker can spare; at most
+ * job->thread_limit. */
+uint32_t switches_threads(const struct unit *unit);
+
+/* cache_operator.c: cache operators that options set for loads and stores (phases 1 and 16). */
+
+/* Reads the options. */
+bool cache_operator_read(struct unit *unit);
+
+/* Applies the operators to the body's loads and stores. */
+void cache_operator_apply(struct body *body, const struct unit *unit);
+
+/* scope.c */
+
+/* Collects the names of the unit's module. Fails if a name has two definitions or meanings, or a
+ * function that is not `.extern` has no body. */
+bool scope_build(struct unit *unit);
+
+/* The global called `name`, or NULL. */
+struct global *scope_find(const struct scope *scope, struct text name);
+
+/* The function that an alias stands for; any other global itself. */
+struct global *scope_target(const struct scope *scope, struct global *global);
+
+/* The function that a symbol of a body means, if the code uses it in one of these ways (a set of
+ * enum symbol_use); else NULL. */
+struct global *scope_used_function(const struct scope *scope, const struct body_symbol *symbol,
+                                   unsigned uses);
+
+/* For struct parse_scope; `argument` is the scope. */
+bool scope_lookup(const void *argument, struct body_symbol *symbol);
 
 /* mode.c: the compilation modes (minilink-internals(7), Modes). */
 
@@ -55,52 +95,111 @@ struct mode {
     bool keeps_exported; /* ... and those that other modules may call */
 };
 
-/* The mode for a set of enum mode_flag. Reports an error in ptxas's wording and returns NULL for a
- * set that ptxas refuses; warns of flags that it ignores. */
+/* The mode for a set of enum mode_flag; NULL, with an error, for a set that ptxas refuses. Warns of
+ * flags that it ignores. */
 const struct mode *mode_choose(unsigned flags);
 
 /* Phase 8. Code that tools patch into a program may not have kernels, nor memory of its own other
- * than .global. In that mode, reports an error for each kind of resource and returns false if it
- * has (measured); checks that need the bodies are in phase 24. */
+ * than .global: an error for each kind of resource (measured); checks that need the bodies are in
+ * phase 24. */
 bool mode_check_tools_patch(struct unit *unit);
 
-/* Phase 24: the mode's checks after all functions are done. On failure, reports errors and returns
- * false. */
+/* Phase 24: the mode's checks after all functions are done. */
 bool mode_check_results(struct unit *unit);
 
-/* conflicts.c: options that conflict with each other or with the module (minilink-internals(7),
- * Phases, 9). */
-
-/* Warns in ptxas's wording of options that are ignored, and resets them in the unit's switches.
- * Reports errors and returns false for conflicts that ptxas refuses. */
+/* conflicts.c: phase 9. Warns of options that are ignored, and resets them in the unit's switches.
+ * Fails for conflicts, with each other or the module, that ptxas refuses. */
 bool conflicts_resolve(struct unit *unit);
 
-/* entries.c: selects the functions of a module to compile (minilink-internals(7), Phases, 13). By
- * patterns, for which ptxas has no option, the link selects kernels (options/entries.h). */
+/* entries.c: phase 13. By patterns, for which ptxas has no option, the link selects kernels
+ * (options/entries.h). */
 
 /* Selects the functions: all that have a body, or, if the unit's mode compiles programs, the
  * kernels (or those that --entry names) and the functions that they and initial values refer to.
- * Functions that are not selected count as undefined from then on. Reports an error in ptxas's
- * wording and returns false if the module lacks a name given by --entry, or if that must be a
- * kernel's and is not. */
+ * Functions that are not selected count as undefined from then on. Fails if the module lacks a name
+ * given by --entry, or if that must be a kernel's and is not. */
 bool entries_select(struct unit *unit);
+
+/* budget.c: how many registers a function may use. */
+
+#define BUDGET_LEAST 24u /* what the ABI needs */
+#define BUDGET_MOST  255u
+
+/* Sets a kernel's launch bounds from options if it has none of its own, or replaces them with
+ * --override-directive-values. */
+void budget_override(struct ptx_performance *performance, const struct switches *switches);
+
+/* The number of general registers that `function` may use on `sm`, at most BUDGET_MOST; `option` is
+ * the value of -maxrregcount, 0 = none. Warns if a directive cannot be followed. */
+uint32_t budget_of(const struct ptx_item *function, uint32_t sm, uint32_t option);
 
 /* kernels.c: the per-function loop, in one thread or on several: minilink-internals(7), Functions
  * of one chunk. Each function is a work item; small ones are batched. The results are the same for
  * any number of threads, byte for byte and message for message. */
 
-/* Assembles unit->functions, each of which has `item` and `global` set. Returns false if the job is
+/* Assembles unit->functions, each of which has `item` and `global` set. Fails if the job is
  * cancelled, or, with errors in the functions' order, if a function cannot be assembled. */
 bool kernels_compile(struct unit *unit);
 
-/* results.c: checks and reports on the functions of a chunk after they are assembled
- * (minilink-internals(7), Phases, 24). */
+/* compile.c: assembles the function, which has `item` and `global` set: parse, allocate, lay out,
+ * encode. The unit is only read. */
+bool compile_function(const struct unit *unit, struct function_code *function);
 
-/* A function runs with the registers of the kernel that called it. Reports an error in ptxas's
- * wording for each function that uses more registers than a kernel that reaches it has, and returns
- * false if there are any. */
+/* call_check.c: compares the arguments of each direct call in the body with the function's
+ * parameters, and checks that each indirect call names its targets or prototype. */
+bool call_check(const struct body *body, const struct unit *unit);
+
+/* frame.c: parameters, local memory, and return from a function.
+ *
+ * The call ABI of the built-in assembler. A kernel's parameters are in constant bank 0, from the
+ * architecture's parameter base on. A function's frame in local memory begins with its return
+ * parameters and parameters, which the caller's `call` reads and fills. Then come the body's
+ * `.local` variables, the `.param` variables of its calls, and spilled registers. Parameters
+ * declared as registers are passed in the first ones from R4 on, return parameters before the
+ * others. A call preserves the caller's other registers. */
+
+/* Adds the parameters of `function` to the empty body, as symbols or registers. Fails for a
+ * parameter that cannot be placed in memory. */
+bool frame_declare(struct body *body, const struct ptx_module *module,
+                   const struct ptx_item *function);
+
+/* After parsing: adds a return if control could run off the end. */
+void frame_complete(struct body *body);
+
+/* After allocation: sets the offset of every .param and .local symbol, and the function's
+ * parameter_bytes and frame_bytes; a kernel's parameters begin at `base`. Fails if they are too
+ * large. */
+bool frame_layout(struct body *body, uint32_t base, struct function_code *function);
+
+/* registers.c */
+
+/* The lowest register that is allocated: R0 to R3 belong to the ABI. */
+#define REGISTERS_FIRST 4u
+
+/* Assigns a physical register to every register of the body by linear scan; 64-bit in aligned
+ * pairs, 128-bit in aligned quadruples. At most function->register_limit general registers are
+ * used, none of those in `reserved`, count << 16 | first. Parameters have theirs for the whole
+ * function. Over the limit, registers are spilled: they are words of the frame, from
+ * REGISTERS_SPILLED on, which instructions use in the place of registers. Sets
+ * function->register_count and spill_bytes; fails if these are too many. Deterministic, and
+ * independent of other functions. */
+bool registers_allocate(struct body *body, uint32_t reserved, struct function_code *function);
+
+/* data.c: places all variables of the module, then those of the functions' bodies, and sets their
+ * symbols' `object` and the functions' shared sizes. Marks in the scope what initial values refer
+ * to. */
+bool data_build(struct unit *unit);
+
+/* results.c: checks and reports on the functions of a chunk after they are assembled (phase 24). */
+
+/* A function runs with the registers of the kernel that called it. Fails, with an error for each,
+ * if functions use more registers than a kernel that reaches them has. */
 bool results_check_registers(struct unit *unit);
 
 /* Prints what ptxas prints under -v, and the warnings that the switches request; an info for each
  * function with both an indirect call and mma .f64, and under -v for each ring of calls. */
 void results_report(struct unit *unit);
+
+/* For struct components_graph, whose argument is the unit: the function that symbol `position` of a
+ * function's body calls, or that function itself if it calls none of the chunk. */
+uint32_t results_callee(void *unit, uint32_t function, uint32_t position);

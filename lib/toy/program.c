@@ -16,6 +16,7 @@
 #include "base/components.h"
 #include "cubin/format.h"
 #include "facts/targets.h"
+#include "toy/phases.h"
 
 /* Shared memory of every target; whether a kernel may use more depends on the target. */
 #define MOST_SHARED_BYTES 0xc000u
@@ -101,7 +102,7 @@ static const char *obstacle_in_module(const struct unit *unit)
 
 static uint32_t callee_at(void *argument, uint32_t function, uint32_t position)
 {
-    return unit_callee(((const struct maker *)argument)->unit, function, position);
+    return results_callee(((const struct maker *)argument)->unit, function, position);
 }
 
 static bool calls_itself(const struct function_code *code)
@@ -122,7 +123,7 @@ static void add_stack(void *argument, const uint32_t *members, size_t count, con
 
     (void)is_open;
     for (uint32_t i = 0, callee;
-         (callee = unit_callee(maker->unit, members[0], i)) != COMPONENTS_END; i++)
+         (callee = results_callee(maker->unit, members[0], i)) != COMPONENTS_END; i++)
         if (maker->stacks[callee] > deepest)
             deepest = maker->stacks[callee];
     if (count > 1 || calls_itself(code))

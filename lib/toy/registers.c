@@ -6,7 +6,7 @@
  * Where nothing jumps back, a register is live from its first to its last mention. In a loop this
  * holds if nothing jumps to between them and the first is a write; else the register is live in the
  * whole loop, with all loops that overlap it. */
-#include "toy/body_steps.h"
+#include "toy/phases.h"
 
 #include "base/search.h"
 #include "language/opcode.h"

@@ -124,7 +124,7 @@ static void warn_of_function(const struct switches *switches, const struct funct
                      TEXT_ARG(name), function->frame_bytes);
 }
 
-uint32_t unit_callee(void *unit, uint32_t function, uint32_t position)
+uint32_t results_callee(void *unit, uint32_t function, uint32_t position)
 {
     const struct unit *chunk = unit;
     const struct function_code *code = &chunk->functions[function];
@@ -167,7 +167,7 @@ static void report_calls(struct unit *unit)
                       TEXT_ARG(unit->functions[i].item->name));
     if (unit->switches.verbose)
         components_find(
-            &(struct components_graph){unit, unit->function_count, unit_callee, report_ring},
+            &(struct components_graph){unit, unit->function_count, results_callee, report_ring},
             &unit->arena);
 }
 

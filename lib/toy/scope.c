@@ -3,7 +3,7 @@
  * PTX declares names before use and may repeat declarations; a variable may be `.extern` first and
  * defined later. ptxas refuses a function that is declared without `.extern` and has no body, even
  * an unused one (measured), because the linker would find no definition. */
-#include "toy/scope.h"
+#include "toy/phases.h"
 
 #include "diag/diag.h"
 #include "ptx/declaration.h"
@@ -11,25 +11,25 @@
 #include "language/opcode.h"
 
 /* Reports an error; `format` has a place for the item's name. */
-static bool fail(const struct ptx_module *module, const struct ptx_item *item, const char *format)
+static bool fail(const struct unit *unit, const struct ptx_item *item, const char *format)
 {
-    diag_at(DIAG_ERROR, &(struct diag_place){.file = module->file, .line = item->line}, format,
+    diag_at(DIAG_ERROR, &(struct diag_place){.file = unit->module.file, .line = item->line}, format,
             TEXT_ARG(item->name));
     return false;
 }
 
-static bool say(const struct ptx_module *module, const struct ptx_item *item, const char *message)
+static bool say(const struct unit *unit, const struct ptx_item *item, const char *message)
 {
-    diag_at(DIAG_ERROR, &(struct diag_place){.file = module->file, .line = item->line}, "%s",
+    diag_at(DIAG_ERROR, &(struct diag_place){.file = unit->module.file, .line = item->line}, "%s",
             message);
     return false;
 }
 
-static bool add_item(struct scope *scope, const struct ptx_module *module,
-                     const struct ptx_item *item)
+static bool add_item(struct unit *unit, const struct ptx_item *item)
 {
+    struct scope *scope = &unit->scope;
     if (item->name.data[0] == '%' && words_find(&special_words, item->name))
-        return fail(module, item, "Inconsistent redefinition of variable '%.*s'");
+        return fail(unit, item, "Inconsistent redefinition of variable '%.*s'");
     uint32_t index = table_add(&scope->names, item->name, (uint32_t)scope->count);
     struct global *global = &scope->globals[index];
     bool is_function = item->kind == PTX_FUNCTION;
@@ -45,9 +45,9 @@ static bool add_item(struct scope *scope, const struct ptx_module *module,
         scope->count++;
         return true;
     }
-    const char *fault = declaration_clash(scope->arena, global->item, item);
+    const char *fault = declaration_clash(&unit->arena, global->item, item);
     if (fault)
-        return say(module, item, fault);
+        return say(unit, item, fault);
     if (!item->is_definition)
         return true;
     global->item = item;
@@ -55,28 +55,28 @@ static bool add_item(struct scope *scope, const struct ptx_module *module,
     return true;
 }
 
-static bool add_alias(struct scope *scope, const struct ptx_module *module,
-                      const struct ptx_item *item)
+static bool add_alias(struct unit *unit, const struct ptx_item *item)
 {
+    struct scope *scope = &unit->scope;
     uint32_t alias = table_find(&scope->names, item->name);
     uint32_t target = table_find(&scope->names, item->target);
     if (alias == TABLE_NONE || !scope->globals[alias].is_function)
-        return fail(module, item, "Alias '%.*s' is not declared as a function");
+        return fail(unit, item, "Alias '%.*s' is not declared as a function");
     if (scope->globals[alias].is_defined)
-        return fail(module, item, "Duplicate definition of '%.*s'");
+        return fail(unit, item, "Duplicate definition of '%.*s'");
     if (target == TABLE_NONE || !scope->globals[target].is_function ||
         !scope->globals[target].is_defined || scope->globals[target].aliased != NO_INDEX)
-        return fail(module, item, "Alias '%.*s' stands for a function that is not defined");
+        return fail(unit, item, "Alias '%.*s' stands for a function that is not defined");
     const struct ptx_item *function = scope->globals[target].item;
     if (function->function.is_entry || scope->globals[alias].item->function.is_entry)
-        return fail(module, item, "Cannot define alias to entry function '%.*s'");
+        return fail(unit, item, "Cannot define alias to entry function '%.*s'");
     if (function->linkage == PTX_WEAK)
-        return fail(module, function, "Function '%.*s' with .weak scope cannot be aliased");
+        return fail(unit, function, "Function '%.*s' with .weak scope cannot be aliased");
     const char *difference =
         declaration_difference(&scope->globals[alias].item->function, &function->function);
     if (difference)
-        return say(module, item,
-                   arena_printf(scope->arena,
+        return say(unit, item,
+                   arena_printf(&unit->arena,
                                 "Mismatch in prototype of alias '%.*s' and aliasee '%.*s'. %s "
                                 "differ(s)",
                                 TEXT_ARG(item->name), TEXT_ARG(item->target), difference));
@@ -85,34 +85,25 @@ static bool add_alias(struct scope *scope, const struct ptx_module *module,
     return true;
 }
 
-void scope_begin(struct scope *scope, struct arena *arena, const struct ptx_module *module)
+bool scope_build(struct unit *unit)
 {
-    scope->arena = arena;
-    scope->globals = arena_alloc(arena, module->item_count, sizeof *scope->globals);
-}
-
-bool scope_build(struct scope *scope, const struct ptx_module *module)
-{
+    const struct ptx_module *module = &unit->module;
+    struct scope *scope = &unit->scope;
     bool is_good = true;
     for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];
         if (item->kind == PTX_FUNCTION || item->kind == PTX_VARIABLE)
-            is_good &= add_item(scope, module, item);
+            is_good &= add_item(unit, item);
     }
     for (size_t i = 0; i < module->item_count; i++)
         if (module->items[i].kind == PTX_ALIAS)
-            is_good &= add_alias(scope, module, &module->items[i]);
+            is_good &= add_alias(unit, &module->items[i]);
     for (size_t i = 0; i < scope->count; i++) {
         const struct global *global = &scope->globals[i];
         if (global->is_function && !global->is_defined && global->item->linkage != PTX_EXTERN)
-            is_good &= fail(module, global->item, "Unresolved extern function '%.*s'");
+            is_good &= fail(unit, global->item, "Unresolved extern function '%.*s'");
     }
     return is_good;
-}
-
-void scope_free(struct scope *scope)
-{
-    table_free(&scope->names);
 }
 
 struct global *scope_find(const struct scope *scope, struct text name)

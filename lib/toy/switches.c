@@ -1,7 +1,7 @@
 /* switches.c: the options of ptxas 13.0 that its --help lists, three hidden ones, and four of
  * minilink's own; without options that the linker sets itself (-arch, -o) and those that do not
  * concern assembling (--help). */
-#include "toy/switches.h"
+#include "toy/phases.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -91,8 +91,7 @@ static const struct row {
 
 /* State of reading a list of options. */
 struct reader {
-    struct switches *switches;
-    struct arena *arena;
+    struct unit *unit;
     const char *const *at;   /* the current word */
     const char *given[ROWS]; /* by option: its value so far */
 };
@@ -145,19 +144,18 @@ static bool store_number(struct reader *reader, const struct row *row, const cha
         (is_reserved && number > MOST_RESERVED))
         return diag_fatal("Invalid value '%s' for option '--%s'", value, row->name);
     if (row->field != NOWHERE)
-        memcpy((char *)reader->switches + row->field, &number, sizeof number);
+        memcpy((char *)&reader->unit->switches + row->field, &number, sizeof number);
     return true;
 }
 
 static void store_list(struct reader *reader, const struct row *row, struct text value)
 {
-    struct text *list = (struct text *)(void *)((char *)reader->switches + row->field);
+    struct text *list = (struct text *)(void *)((char *)&reader->unit->switches + row->field);
 
     for (struct text part; text_take_part(&value, &part);)
-        *list =
-            list->size
-                ? text_of(arena_printf(reader->arena, "%.*s,%.*s", TEXT_ARG(*list), TEXT_ARG(part)))
-                : part;
+        *list = list->size ? text_of(arena_printf(&reader->unit->arena, "%.*s,%.*s",
+                                                  TEXT_ARG(*list), TEXT_ARG(part)))
+                           : part;
 }
 
 static bool store(struct reader *reader, const struct row *row, const char *value)
@@ -166,7 +164,7 @@ static bool store(struct reader *reader, const struct row *row, const char *valu
 
     if (row->value == FLAG) {
         if (row->field != NOWHERE)
-            memcpy((char *)reader->switches + row->field, &(bool){true}, sizeof(bool));
+            memcpy((char *)&reader->unit->switches + row->field, &(bool){true}, sizeof(bool));
         return true;
     }
     if (row->value == LIST) {
@@ -180,7 +178,7 @@ static bool store(struct reader *reader, const struct row *row, const char *valu
     *given = value;
     if (row->value != WORD)
         return store_number(reader, row, value);
-    memcpy((char *)reader->switches + row->field, &value, sizeof value);
+    memcpy((char *)&reader->unit->switches + row->field, &value, sizeof value);
     return true;
 }
 
@@ -208,28 +206,30 @@ static bool read_one(struct reader *reader)
     return store(reader, row, value);
 }
 
-bool switches_read(struct switches *switches, const struct minilink_job *job, struct arena *arena)
+bool switches_read(struct unit *unit)
 {
     bool ok = true;
-    struct reader reader = {.switches = switches, .arena = arena, .at = job->options};
+    struct reader reader = {.unit = unit, .at = unit->job->options};
 
-    *switches = (struct switches){.dynamic_scheduling = true,
-                                  .expensive = SWITCH_NOT_GIVEN,
-                                  .position_independent = SWITCH_NOT_GIVEN,
-                                  .split_compile = SWITCH_NOT_GIVEN,
-                                  .opt_level = SWITCH_NOT_GIVEN,
-                                  .register_usage_level = SWITCH_NOT_GIVEN,
-                                  .minimum_section = MINIMUM_SECTION,
-                                  .maxrregcount = SWITCH_NOT_GIVEN,
-                                  .function_maxrregcount = SWITCH_NOT_GIVEN,
-                                  .minnctapersm = SWITCH_NOT_GIVEN};
+    unit->switches = (struct switches){.dynamic_scheduling = true,
+                                       .expensive = SWITCH_NOT_GIVEN,
+                                       .position_independent = SWITCH_NOT_GIVEN,
+                                       .split_compile = SWITCH_NOT_GIVEN,
+                                       .opt_level = SWITCH_NOT_GIVEN,
+                                       .register_usage_level = SWITCH_NOT_GIVEN,
+                                       .minimum_section = MINIMUM_SECTION,
+                                       .maxrregcount = SWITCH_NOT_GIVEN,
+                                       .function_maxrregcount = SWITCH_NOT_GIVEN,
+                                       .minnctapersm = SWITCH_NOT_GIVEN};
     for (; reader.at && *reader.at; reader.at++)
         ok &= read_one(&reader);
     return ok;
 }
 
-uint32_t switches_threads(const struct switches *switches, const struct minilink_job *job)
+uint32_t switches_threads(const struct unit *unit)
 {
+    const struct switches *switches = &unit->switches;
+    const struct minilink_job *job = unit->job;
     bool is_optimised = switches->opt_level == SWITCH_NOT_GIVEN || switches->opt_level >= 2;
     bool expensive = switches->expensive != SWITCH_NOT_GIVEN ? switches->expensive : is_optimised;
     size_t threads = 1;

@@ -8,17 +8,200 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/context.h"
+#include "base/table.h"
+#include "base/text.h"
 #include "cubin/image.h"
+#include "diag/diag.h"
+#include "language/body.h"
 #include "minilink/assembler.h"
 #include "ptx/module.h"
-#include "toy/body_steps.h"
-#include "toy/compile.h"
-#include "toy/data.h"
-#include "toy/scope.h"
+#include "toy/encode.h"
 
-struct mode;
+/* --- Options. --- */
 
-#define DRIVER_PHASES 20u /* of minilink-internals(7), Phases: those that do something */
+#define SWITCH_NOT_GIVEN INT32_MIN
+
+/* The assembler's options: those of ptxas, which a user gives with -Xptxas. Values of options that
+ * were not given are SWITCH_NOT_GIVEN, NULL, or an empty list. Lists are separated by commas and
+ * concatenate the values of all options of that name. */
+struct switches {
+    bool verbose;
+    bool no_warnings;
+    bool warnings_are_errors;
+    bool warn_on_spills;
+    bool warn_on_local_memory;
+    bool debug;
+    bool line_info;
+    bool no_debug_info;
+    bool compile_only;
+    bool tools_patch;
+    bool extensible;
+    bool fast_compile;
+    bool legacy_barriers;
+    bool tensor_checks; /* asked for, or asked not to be there */
+    bool preserve_relocations;
+    bool override_directives;
+    bool executable; /* this and the next three are minilink's own, not options of ptxas */
+    bool phase_trace;
+    int32_t first_reserved; /* of the general registers that are not allocated */
+    int32_t reserved_count;
+    int32_t dynamic_scheduling; /* 0 or 1, and so are the next two */
+    int32_t expensive;
+    int32_t position_independent;
+    int32_t split_compile;
+    int32_t opt_level;
+    int32_t register_usage_level;
+    int32_t minimum_section; /* bytes of PTX */
+    int32_t maxrregcount;
+    int32_t function_maxrregcount;
+    int32_t minnctapersm;
+    const char *fast_compile_level;
+    const char *default_load_cache;
+    const char *default_store_cache;
+    const char *forced_load_cache;
+    const char *forced_store_cache;
+    const char *sanitizer;
+    const char *machine;
+    struct text entries; /* lists */
+    struct text maxntid;
+};
+
+/* What the options say of the cache operators of loads and stores. */
+struct cache_operator {
+    uint16_t word;  /* in the modifier table; 0 = none was given */
+    bool is_forced; /* it replaces the text's; else it counts where the text has none */
+};
+
+/* --- Names. --- */
+
+/* A function or variable of the chunk; one entry for all its declarations. */
+struct global {
+    struct text name;
+    const struct ptx_item *item; /* its definition, else its first declaration */
+    const char *first;           /* the statement that declares it first */
+    uint32_t aliased; /* .alias: index of the function that it stands for; else NO_INDEX */
+    bool is_function;
+    bool is_defined;  /* defined in this chunk and not dropped by entries.c; true for aliases */
+    bool is_selected; /* entries.c: selected functions and aliases of a whole program */
+    bool is_used;     /* code, data or an alias refers to it; set while the chunk is assembled */
+    bool is_address_taken; /* its address is taken; set like is_used */
+    uint32_t object;       /* variables: index in the data's objects */
+    uint32_t function;     /* defined functions: index among them */
+    uint32_t symbol;       /* index in .symtab; 0 = none */
+};
+
+/* The names that a chunk declares outside of bodies. */
+struct scope {
+    struct global *globals; /* in order of their first mention */
+    size_t count;
+    struct table names;
+};
+
+/* --- Functions. --- */
+
+/* The source line of the code from `address` on. */
+struct code_line {
+    uint32_t address; /* in the function */
+    uint32_t file;    /* number of a .file directive */
+    uint32_t line;
+};
+
+/* A function that has been assembled. */
+struct function_code {
+    const struct ptx_item *item;
+    struct arena arena;        /* its results */
+    uint32_t global;           /* index in the scope */
+    struct diag_sink messages; /* kernels.c: until it is the function's turn */
+    enum link_code outcome;
+    struct body_symbol *symbols; /* the body's symbols */
+    size_t symbol_count;
+    struct bytes code;
+    struct code_relocation *relocations; /* by ascending offset */
+    size_t relocation_count;
+    uint32_t *exits; /* offsets of the instructions that end it */
+    size_t exit_count;
+    struct code_line *lines; /* by ascending address; only with line information */
+    size_t line_count;
+    struct text *signatures; /* of its indirect calls, each once */
+    size_t signature_count;
+    uint32_t register_count; /* general registers in use, including those of the ABI */
+    uint32_t register_limit;
+    uint32_t barrier_count;
+    uint32_t parameter_bytes; /* of a kernel, without the bytes before them in the bank */
+    uint32_t frame_bytes;     /* of local memory, with spill_bytes */
+    uint32_t spill_bytes;
+    bool uses_textures;
+    bool calls_indirectly;
+    bool has_double_mma;       /* mma .f64 */
+    uint64_t shared_bytes;     /* kernels: of the body's own .shared variables */
+    uint32_t shared_alignment; /* the largest of them */
+    uint32_t constant_symbol;  /* the symbol of the section of its parameters; 0 = none */
+};
+
+/* --- Variables. --- */
+
+#define SAMPLER_NOT_SAID 0xffu
+
+/* The modes that the initial value of a `.samplerref` variable sets. */
+struct sampler {
+    uint8_t values[4];    /* addr_mode_0 to 2, filter_mode; or SAMPLER_NOT_SAID */
+    uint8_t unnormalized; /* force_unnormalized_coords: 0, 1 or SAMPLER_NOT_SAID */
+};
+
+enum data_kind {
+    DATA_INITIALISED, /* .nv.global.init */
+    DATA_CONSTANT,    /* .nv.constant3 */
+    DATA_SHARED,      /* .nv_debug.shared: of the module, or of a function that is not a kernel */
+    DATA_ZERO,        /* .nv.global */
+    DATA_KINDS,
+    DATA_KERNEL_SHARED = DATA_KINDS, /* .nv.shared.K */
+    DATA_COMMON,                     /* left to the linker */
+    DATA_PARAMETER, /* a texture, sampler or surface: its symbol is in the kernel's code section */
+    DATA_UNDEFINED,
+};
+
+/* A variable, of the module or of a body. */
+struct object {
+    struct text name;
+    uint8_t kind;      /* enum data_kind */
+    uint8_t type;      /* of its symbol */
+    uint8_t other;     /* st_other */
+    uint8_t linkage;   /* enum ptx_linkage */
+    uint32_t function; /* DATA_KERNEL_SHARED, DATA_PARAMETER: index of the kernel */
+    uint32_t alignment;
+    uint64_t size;
+    uint64_t offset;              /* in its section */
+    uint32_t symbol;              /* index in .symtab */
+    struct sampler sampler;       /* of a sampler of the module */
+    const struct ptx_item *value; /* the declaration with its initial value; NULL = it has none */
+};
+
+/* An address in the bytes of a variable. */
+struct data_relocation {
+    uint64_t offset; /* in the section */
+    uint32_t type;   /* enum cubin_relocation_type */
+    uint32_t global; /* the global whose address it is: index in the scope */
+    int64_t addend;
+};
+
+struct data_section {
+    uint64_t size;
+    uint32_t alignment; /* 0 while the section is empty */
+    uint8_t *bytes;     /* `size` bytes, or NULL if they are not stored */
+    struct data_relocation *relocations;
+    size_t relocation_count;
+    uint32_t section;            /* its index in the image; 0 = it has none */
+    uint32_t relocation_section; /* likewise that of its relocations */
+};
+
+struct data {
+    struct object *objects;
+    size_t object_count;
+    struct data_section sections[DATA_KINDS];
+};
+
+/* --- Sections. --- */
 
 /* A function in an owner's section: in a program the kernel itself, or a copy of a function that it
  * reaches. */
@@ -76,6 +259,10 @@ enum single_section {
     SINGLE_SECTIONS,
 };
 
+struct mode;
+
+#define DRIVER_PHASES 20u /* of minilink-internals(7), Phases: those that do something */
+
 /* The state of one chunk, freed when the chunk is done, whatever the outcome. Start with {0}. */
 struct unit {
     const struct minilink_job *job; /* from phase 14 on with the switches applied: own_job */
@@ -87,7 +274,7 @@ struct unit {
         uint64_t nanoseconds;
     } phases[DRIVER_PHASES];
     const char *obstacle; /* why a requested executable is none; NULL = nothing */
-    struct cache_operators cache;
+    struct cache_operator loads, stores;
     bool has_lines;              /* the results include line numbers */
     uint32_t reserved_registers; /* count << 16 | first: see registers_allocate() */
     uint32_t parameter_base;     /* offset of a kernel's parameters in bank 0 */
@@ -109,10 +296,6 @@ struct unit {
     struct image_strings strings;
     struct buffer cubin;
 };
-
-/* results.c. For struct components_graph, whose argument is the unit: the function that symbol
- * `position` of a function's body calls, or that function itself if it calls none of the chunk. */
-uint32_t unit_callee(void *unit, uint32_t function, uint32_t position);
 
 /* Whether the job is cancelled; another thread may set the flag at any time. */
 static inline bool unit_is_cancelled(const struct unit *unit)

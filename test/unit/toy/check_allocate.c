@@ -6,7 +6,7 @@
  * to be computed a second time: a register that is overwritten too early shows as a wrong value. */
 
 #include "language/opcode.h"
-#include "toy/body_steps.h"
+#include "toy/phases.h"
 #include "suite.h"
 
 #define PHYSICAL  256

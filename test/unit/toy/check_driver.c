@@ -7,7 +7,6 @@
 
 #include "pool/dispatch.h"
 #include "facts/targets.h"
-#include "toy/compile.h"
 #include "toy/phases.h"
 #include "language/target.h"
 #include "job_fixture.h"
