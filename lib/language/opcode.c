@@ -56,7 +56,7 @@ const struct words opcode_words = {opcode_names, ENTRIES(opcode_names)};
 const struct words modifier_words = {modifier_names, ENTRIES(modifier_names)};
 const struct words special_words = {special_names, ENTRIES(special_names)};
 
-/* A linear search: a body looks up each of its spellings only once. */
+/* A linear search: the tables are short. */
 uint16_t words_find(const struct words *words, struct text name)
 {
     for (uint16_t i = 1; i < words->count; i++)

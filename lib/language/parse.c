@@ -15,10 +15,10 @@ static bool parse_guard(struct body_parser *parser, struct instruction *instruct
     struct text name;
     uint8_t kind = DECLARED_SYMBOL;
 
-    parse_advance(parser);
+    parser_next(&parser->base);
     instruction->guard_negated = parse_at(parser, '!');
     if (instruction->guard_negated)
-        parse_advance(parser);
+        parser_next(&parser->base);
     place = parser->base.token.offset;
     name = parse_text(parser);
     if (parser->base.token.kind != TOKEN_WORD ||
@@ -27,7 +27,7 @@ static bool parse_guard(struct body_parser *parser, struct instruction *instruct
     if (kind != DECLARED_REGISTER ||
         parser->body->registers[instruction->guard].class != REGISTER_PREDICATE)
         return parse_error(parser, place, "Guard '%.*s' is no predicate", TEXT_ARG(name));
-    parse_advance(parser);
+    parser_next(&parser->base);
     return true;
 }
 
@@ -56,8 +56,8 @@ static bool parse_label(struct body_parser *parser)
 {
     uint32_t label = parse_label_define(parser, parse_text(parser), parser->base.token.offset);
 
-    parse_advance(parser);
-    parse_advance(parser); /* the colon */
+    parser_next(&parser->base);
+    parser_next(&parser->base); /* the colon */
     return parser->base.token.kind != TOKEN_DOT || parse_declare_table(parser, label);
 }
 
@@ -85,7 +85,7 @@ static void skip_statement(struct body_parser *parser)
             braces++;
         else if (parse_at(parser, '}') && braces-- == 0)
             return;
-        parse_advance(parser);
+        parser_next(&parser->base);
     }
     for (; braces && parser->base.errors < PARSE_ERROR_LIMIT; braces--)
         open_block(parser);
@@ -104,17 +104,17 @@ static bool parse_statement(struct body_parser *parser)
 static void parse_block(struct body_parser *parser)
 {
     parse_label_open(parser);
-    parse_advance(parser);
+    parser_next(&parser->base);
     while (parser->labels.open_count && parser->base.errors < PARSE_ERROR_LIMIT) {
         if (parse_at(parser, '{')) {
             open_block(parser);
-            parse_advance(parser);
+            parser_next(&parser->base);
         } else if (parse_at(parser, '}')) {
             parse_names_close(parser);
             parse_label_close(parser);
-            parse_advance(parser);
+            parser_next(&parser->base);
         } else if (parse_at(parser, ';')) {
-            parse_advance(parser);
+            parser_next(&parser->base);
         } else if (parser->base.token.kind == TOKEN_END) {
             parse_error(parser, parser->base.token.offset, "'}' is missing at the end of the body");
             return;
@@ -146,7 +146,7 @@ bool parse_body(struct body *body, struct text text, const struct parse_scope *s
     CONTEXT_DEFER(table_cleanup, &parser.names.ranges);
     CONTEXT_DEFER(table_cleanup, &parser.names.words);
     CONTEXT_DEFER(table_cleanup, &parser.labels.table);
-    parse_advance(&parser);
+    parser_next(&parser.base);
     if (!parse_names_begin(&parser))
         return false;
     if (!parse_at(&parser, '{')) {

@@ -74,14 +74,14 @@ static bool parse_variables(struct body_parser *parser)
 static bool skip_location_attributes(struct body_parser *parser)
 {
     while (parse_at(parser, ',')) {
-        parse_advance(parser);
+        parser_next(&parser->base);
         if (parser->base.token.kind != TOKEN_WORD)
             return unexpected(parser, "'function_name' or 'inlined_at'");
-        parse_advance(parser);
+        parser_next(&parser->base);
         while (parser->base.token.kind == TOKEN_NUMBER || parse_at(parser, '+') ||
                (parser->base.token.kind == TOKEN_WORD &&
                 text_starts(parse_text(parser), TEXT("$L__info_string"))))
-            parse_advance(parser);
+            parser_next(&parser->base);
     }
     return true;
 }
@@ -92,7 +92,7 @@ static bool parse_location(struct body_parser *parser)
     struct body *body = parser->body;
     uint64_t numbers[3] = {0};
 
-    parse_advance(parser);
+    parser_next(&parser->base);
     for (size_t i = 0; i < 3; i++)
         if (!parser_count(&parser->base, &numbers[i], UINT32_MAX, "a number of .loc"))
             return false;
@@ -109,7 +109,7 @@ bool parse_declare(struct body_parser *parser)
     if (parser_at_dot(base, ".loc"))
         return parse_location(parser);
     if (parser_at_dot(base, ".pragma")) {
-        parse_advance(parser);
+        parser_next(&parser->base);
         return parser_strings(base) && parse_expect(parser, ';', "behind the pragma");
     }
     if (parser_space(base) != PTX_SPACE_NONE || parser_at_dot(base, ".align") ||
@@ -126,7 +126,7 @@ static bool parse_targets(struct body_parser *parser, uint32_t label, bool is_la
     struct operand target;
 
     do {
-        parse_advance(parser);
+        parser_next(&parser->base);
         if (!parse_operand_target(parser, &target, is_label))
             return false;
         ARENA_PUSH(parser->body->arena, list, count, capacity) = target;
@@ -146,9 +146,9 @@ static bool parse_prototype(struct body_parser *parser, uint32_t label)
     while (!parse_at(parser, ';')) {
         if (parser->base.token.kind == TOKEN_END || parse_at(parser, '}'))
             return unexpected(parser, "';'");
-        parse_advance(parser);
+        parser_next(&parser->base);
     }
-    parse_advance(parser);
+    parser_next(&parser->base);
     return true;
 }
 

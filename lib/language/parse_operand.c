@@ -74,7 +74,7 @@ static bool parse_component(struct body_parser *parser, size_t end, struct opera
     if (!decode_component(parse_text(parser), operand))
         return parse_error(parser, parser->base.token.offset,
                            "'%.*s' selects no part of a register", TEXT_ARG(parse_text(parser)));
-    parse_advance(parser);
+    parser_next(&parser->base);
     return true;
 }
 
@@ -88,7 +88,7 @@ static bool parse_offset(struct body_parser *parser, int64_t *offset)
     if (!is_plus && !parse_at(parser, '-'))
         return true;
     if (is_plus) /* a minus is the expression's own sign */
-        parse_advance(parser);
+        parser_next(&parser->base);
     if (!parse_constant(parser, offset, &bits))
         return false;
     return bits == 0 || parse_error(parser, place, "An offset must be an integer");
@@ -105,7 +105,7 @@ static bool parse_special(struct body_parser *parser, struct operand *operand, s
         operand->label = words_find(&special_words, whole);
         if (operand->label) {
             operand->text = whole;
-            parse_advance(parser);
+            parser_next(&parser->base);
         }
     }
     if (operand->label == NO_INDEX || operand->label == 0)
@@ -141,7 +141,7 @@ static bool parse_name(struct body_parser *parser, enum role role)
     uint8_t kind = DECLARED_REGISTER;
     uint32_t index = 0;
 
-    parse_advance(parser);
+    parser_next(&parser->base);
     if (name.size == 1 && name.data[0] == '_') {
         operand->kind = OPERAND_SINK;
         return true;
@@ -177,7 +177,7 @@ static bool parse_sequence(struct body_parser *parser, char closing, unsigned de
     const char where[] = {'b', 'e', 'f', 'o', 'r', 'e', ' ', '\'', closing, '\'', 0};
 
     if (parse_at(parser, closing)) {
-        parse_advance(parser);
+        parser_next(&parser->base);
         return true;
     }
     for (;;) {
@@ -188,7 +188,7 @@ static bool parse_sequence(struct body_parser *parser, char closing, unsigned de
         if (!parse_expect(parser, ',', where))
             return false;
     }
-    parse_advance(parser);
+    parser_next(&parser->base);
     return true;
 }
 
@@ -200,7 +200,7 @@ static bool parse_group(struct body_parser *parser, enum operand_kind kind, char
     uint32_t count;
 
     push(parser, kind);
-    parse_advance(parser);
+    parser_next(&parser->base);
     if (!parse_sequence(parser, closing, depth + 1))
         return false;
     elements = pop(parser, at + 1, &count);
@@ -220,7 +220,7 @@ static bool parse_base(struct body_parser *parser, struct operand *operand)
     if (word.kind != TOKEN_WORD)
         return parse_constant(parser, &operand->value, &bits) &&
                (bits == 0 || parse_error(parser, word.offset, "An address must be an integer"));
-    parse_advance(parser);
+    parser_next(&parser->base);
     if (!parse_names_find(parser, name, &kind, &index))
         return report_unknown(parser, name, word.offset);
     operand->text = name;
@@ -243,12 +243,12 @@ static bool parse_address(struct body_parser *parser, unsigned depth)
     struct operand base = *push(parser, OPERAND_ADDRESS);
     size_t end;
 
-    parse_advance(parser);
+    parser_next(&parser->base);
     if (!parse_base(parser, &base))
         return false;
     end = parser->base.token.offset + 1;
     if (parse_at(parser, ']'))
-        parse_advance(parser);
+        parser_next(&parser->base);
     else if (!parse_expect(parser, ',', "in the address"))
         return false;
     else if (!parse_sequence(parser, ']', depth + 1))
@@ -258,7 +258,7 @@ static bool parse_address(struct body_parser *parser, unsigned depth)
     base.elements = pop(parser, at + 1, &base.element_count);
     if (end && touches(parser, end) && text_equal(parse_text(parser), TEXT(".unified"))) {
         base.part = PART_UNIFIED;
-        parse_advance(parser);
+        parser_next(&parser->base);
     }
     parser->operands[at] = base;
     return true;
@@ -271,7 +271,7 @@ static bool parse_signed(struct body_parser *parser, enum role role)
     size_t place = parser->base.token.offset;
     bool is_minus = parse_at(parser, '-');
 
-    parse_advance(parser);
+    parser_next(&parser->base);
     if (!parse_name(parser, role))
         return false;
     if (parser->operands[at].kind != OPERAND_REGISTER &&
@@ -305,7 +305,7 @@ static bool parse_pair(struct body_parser *parser, size_t at)
 {
     struct operand pair = parser->operands[at];
 
-    parse_advance(parser);
+    parser_next(&parser->base);
     if (parser->base.token.kind != TOKEN_WORD)
         return parse_error(parser, parser->base.token.offset, "A register was expected behind '|'");
     if (!parse_name(parser, ROLE_VALUE))

@@ -32,7 +32,7 @@ static bool parse_modifier(struct body_parser *parser, struct instruction *instr
         return parse_error(parser, parser->base.token.offset,
                            "An instruction has at most %d modifiers", INSTRUCTION_MODIFIERS);
     words[instruction->modifier_count++] = modifier;
-    parse_advance(parser);
+    parser_next(&parser->base);
     return true;
 }
 
@@ -152,7 +152,7 @@ static bool read_words(struct body_parser *parser, struct instruction *instructi
     if (instruction->opcode == 0)
         return parse_unknown(parser, parser->base.token.offset, "Unknown instruction '%.*s'", word,
                              words_nearest(&opcode_words, word));
-    parse_advance(parser);
+    parser_next(&parser->base);
     while (parser->base.token.kind == TOKEN_DOT)
         if (!parse_modifier(parser, instruction, words))
             return false;

@@ -5,11 +5,6 @@
 
 #include "ptx/expression.h"
 
-void parse_advance(struct body_parser *parser)
-{
-    parser_next(&parser->base);
-}
-
 bool parse_at(const struct body_parser *parser, char mark)
 {
     return parser->base.token.mark == mark;
@@ -33,7 +28,7 @@ bool parse_expect(struct body_parser *parser, char mark, const char *where)
     if (!parse_at(parser, mark))
         return parse_error(parser, parser->base.token.offset, "'%c' was expected %s, found '%.*s'",
                            mark, where, TEXT_ARG(parse_text(parser)));
-    parse_advance(parser);
+    parser_next(&parser->base);
     return true;
 }
 

@@ -123,9 +123,6 @@ struct body_parser {
 
 /* parse_token.c */
 
-/* Moves to the next token. */
-void parse_advance(struct body_parser *parser);
-
 /* True if the current token is this character. */
 bool parse_at(const struct body_parser *parser, char mark);
 

@@ -36,11 +36,11 @@ static const struct {
 };
 
 static const struct {
-    const char *word;
     uint16_t ptx;
     const char *target;
+    const char *words;
 } needs[] = {
-#define NEEDS(word, ptx, target) {word, ptx, target},
+#define NEEDS(ptx, target, words) {ptx, target, words},
 #include "language/syntax_needs.def"
 #undef NEEDS
 };
@@ -221,6 +221,7 @@ void syntax_note_results(const struct syntax *syntax, struct instruction *instru
     instruction->is_accumulate = results && (syntax->rules[0].flags & RULE_ACCUMULATES);
 }
 
+/* True if the word is among these, or at depth 0 in one of the sets among them. */
 static bool has_word(const char *words, struct text word, unsigned depth)
 {
     for (const char *at = words; *at;) {
@@ -320,15 +321,21 @@ bool syntax_target_fits(const char *expression, struct arch target, unsigned ver
 void syntax_word_needs(uint16_t modifier, uint16_t *ptx, const char **target)
 {
     const char *name = modifier_name(modifier);
+    size_t size = strlen(name);
 
     *ptx = 0;
     *target = "";
-    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++)
-        if (strcmp(needs[i].word, name) == 0) {
+    for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
+        const char *words = needs[i].words, *at = words;
+
+        while ((at = strstr(at, name)) && ((at > words && at[-1] != ' ') || at[size] > ' '))
+            at++;
+        if (at) {
             *ptx = needs[i].ptx;
             *target = needs[i].target;
             return;
         }
+    }
 }
 
 const char *syntax_row(uint16_t row, uint16_t *opcode, const char **operands, uint16_t *ptx,

@@ -35,7 +35,6 @@
 struct maker {
     struct unit *unit;
     const char *obstacle;     /* the first one found, or NULL */
-    uint64_t *stacks;         /* by function: of its deepest chain of calls, or ENDLESS */
     uint32_t *part_of;        /* by function: its part of the current kernel, or NOT_PLACED */
     uint32_t *shared_places;  /* by object: its offset in the current kernel, or NOT_PLACED */
     uint32_t *shared_objects; /* the objects that have an offset */
@@ -100,11 +99,6 @@ static const char *obstacle_in_module(const struct unit *unit)
                                                : obstacle_in_objects(unit);
 }
 
-static uint32_t callee_at(void *argument, uint32_t function, uint32_t position)
-{
-    return results_callee(((const struct maker *)argument)->unit, function, position);
-}
-
 static bool calls_itself(const struct function_code *code)
 {
     for (size_t i = 0; i < code->symbol_count; i++)
@@ -117,19 +111,21 @@ static bool calls_itself(const struct function_code *code)
 /* The stacks of the members' callees are known already. */
 static void add_stack(void *argument, const uint32_t *members, size_t count, const bool *is_open)
 {
-    struct maker *maker = argument;
-    const struct function_code *code = &maker->unit->functions[members[0]];
+    struct unit *unit = argument;
     uint64_t deepest = 0;
 
     (void)is_open;
-    for (uint32_t i = 0, callee;
-         (callee = results_callee(maker->unit, members[0], i)) != COMPONENTS_END; i++)
-        if (maker->stacks[callee] > deepest)
-            deepest = maker->stacks[callee];
-    if (count > 1 || calls_itself(code))
+    for (uint32_t i = 0, callee; (callee = results_callee(unit, members[0], i)) != COMPONENTS_END;
+         i++)
+        if (unit->functions[callee].stack_bytes > deepest)
+            deepest = unit->functions[callee].stack_bytes;
+    if (count > 1 || calls_itself(&unit->functions[members[0]]))
         deepest = ENDLESS;
-    for (size_t i = 0; i < count; i++)
-        maker->stacks[members[i]] = deepest == ENDLESS ? ENDLESS : deepest + code->frame_bytes;
+    for (size_t i = 0; i < count; i++) {
+        struct function_code *function = &unit->functions[members[i]];
+
+        function->stack_bytes = deepest == ENDLESS ? ENDLESS : deepest + function->frame_bytes;
+    }
 }
 
 static void add_extern(struct maker *maker, struct owner *kernel, size_t *capacity, uint32_t global)
@@ -194,7 +190,7 @@ static bool collect_parts(struct maker *maker, struct owner *kernel)
     }
     maker->size += size;
     kernel->code.size = size;
-    kernel->stack_bytes = maker->stacks[own - unit->functions];
+    kernel->stack_bytes = own->stack_bytes;
     return kernel->register_count <= own->register_limit ||
            stop(maker, "a function needs more registers than a kernel that calls it may have");
 }
@@ -317,7 +313,7 @@ static void make_kernel(struct maker *maker, uint32_t function)
     struct owner *kernel = &unit->owners[unit->owner_count++];
 
     *kernel = (struct owner){.function = &unit->functions[function]};
-    if (maker->stacks[function] == ENDLESS)
+    if (kernel->function->stack_bytes == ENDLESS)
         stop(maker, "functions call each other in a ring");
     else if (collect_parts(maker, kernel) && lay_out_shared(maker, kernel) &&
              copy_code(maker, kernel))
@@ -330,7 +326,6 @@ static struct maker begin(struct unit *unit)
     struct arena *arena = &unit->arena;
     struct maker maker = {.unit = unit, .obstacle = obstacle_in_module(unit)};
 
-    maker.stacks = arena_zalloc(arena, functions, sizeof *maker.stacks);
     maker.callers = arena_zalloc(arena, unit->scope.count, sizeof *maker.callers);
     maker.part_of = arena_alloc(arena, functions, sizeof *maker.part_of);
     maker.shared_places = arena_alloc(arena, objects, sizeof *maker.shared_places);
@@ -431,9 +426,8 @@ const char *program_emit(struct unit *unit)
 
     if (!maker.obstacle)
         components_find(
-            &(struct components_graph){&maker, unit->function_count, callee_at, add_stack},
+            &(struct components_graph){unit, unit->function_count, results_callee, add_stack},
             &unit->arena);
-
     for (size_t i = unit->function_count; i-- > 0 && !maker.obstacle;)
         if (unit->functions[i].item->function.is_entry)
             make_kernel(&maker, (uint32_t)i);

@@ -131,6 +131,7 @@ struct function_code {
     uint32_t parameter_bytes; /* of a kernel, without the bytes before them in the bank */
     uint32_t frame_bytes;     /* of local memory, with spill_bytes */
     uint32_t spill_bytes;
+    uint64_t stack_bytes; /* program.c: of the deepest chain of calls; UINT64_MAX for a ring */
     bool uses_textures;
     bool calls_indirectly;
     bool has_double_mma;       /* mma .f64 */
