@@ -123,14 +123,12 @@ struct body_parser {
 
 /* parse_token.c */
 
-/* True if the current token is this character. */
+/* The current token: whether it is this character, and its text. */
 bool parse_at(const struct body_parser *parser, char mark);
+struct text parse_text(const struct body_parser *parser);
 
 /* Skips the character, or reports that it is missing. */
 bool parse_expect(struct body_parser *parser, char mark, const char *where);
-
-/* The text of the current token. */
-struct text parse_text(const struct body_parser *parser);
 
 /* Reports an error at `offset` of the text; always false. */
 bool parse_error(struct body_parser *parser, size_t offset, const char *format, ...)

@@ -63,9 +63,10 @@ static void survey_targets(struct survey *survey, const struct operand *operand)
             use_symbol(survey, label->targets[i].symbol, USE_CALLED);
 }
 
-static void survey_call(struct survey *survey, const struct instruction *instruction,
-                        unsigned target)
+static void survey_call(struct survey *survey, const struct instruction *instruction)
 {
+    unsigned target = instruction->results;
+
     for (unsigned i = 0; i < instruction->operand_count; i++) {
         const struct operand *operand = &instruction->operands[i];
 
@@ -79,32 +80,28 @@ static void survey_call(struct survey *survey, const struct instruction *instruc
     }
 }
 
-static void survey_barrier(struct survey *survey, const struct instruction *instruction,
-                           unsigned results)
+static bool has_modifier(const struct instruction *instruction, struct text word)
 {
-    struct function_code *result = survey->result;
-    uint16_t warp = modifier_find(TEXT("warp"));
-    uint16_t cluster = modifier_find(TEXT("cluster"));
+    uint16_t modifier = modifier_find(word);
 
     for (unsigned i = 0; i < instruction->modifier_count; i++)
-        if (instruction->modifiers[i] == warp || instruction->modifiers[i] == cluster)
-            return;
-    if (results >= instruction->operand_count)
-        return;
-    const struct operand *number = &instruction->operands[results];
-    uint32_t count = ALL_BARRIERS;
-    if (number->kind == OPERAND_IMMEDIATE && number->value >= 0 && number->value < ALL_BARRIERS)
-        count = (uint32_t)number->value + 1;
-    if (count > result->barrier_count)
-        result->barrier_count = count;
+        if (instruction->modifiers[i] == modifier)
+            return true;
+    return false;
 }
 
-static void survey_mma(struct survey *survey, const struct instruction *instruction)
+static void survey_barrier(struct survey *survey, const struct instruction *instruction)
 {
-    uint16_t type = modifier_find(TEXT("f64"));
+    const struct operand *number = &instruction->operands[instruction->results];
+    uint32_t count = ALL_BARRIERS;
 
-    for (unsigned i = 0; i < instruction->modifier_count; i++)
-        survey->result->has_double_mma |= instruction->modifiers[i] == type;
+    if (instruction->results >= instruction->operand_count ||
+        has_modifier(instruction, TEXT("warp")) || has_modifier(instruction, TEXT("cluster")))
+        return;
+    if (number->kind == OPERAND_IMMEDIATE && number->value >= 0 && number->value < ALL_BARRIERS)
+        count = (uint32_t)number->value + 1;
+    if (count > survey->result->barrier_count)
+        survey->result->barrier_count = count;
 }
 
 /* Before spilling: surveys everything except the exits, whose addresses are not known yet. */
@@ -115,17 +112,16 @@ static void survey_body(struct survey *survey)
     for (size_t i = 0; i < body->instruction_count; i++) {
         const struct instruction *instruction = &body->instructions[i];
         const struct opcode *opcode = opcode_get(instruction->opcode);
-        unsigned results = instruction->results;
 
         survey->result->uses_textures |= (opcode->flags & OPCODE_TEXTURE) != 0;
         if (opcode->flags & OPCODE_CALL) {
-            survey_call(survey, instruction, results);
+            survey_call(survey, instruction);
             continue;
         }
         if (opcode->flags & OPCODE_BARRIER)
-            survey_barrier(survey, instruction, results);
+            survey_barrier(survey, instruction);
         if (instruction->opcode == INDEX_mma || instruction->opcode == INDEX_wmma)
-            survey_mma(survey, instruction);
+            survey->result->has_double_mma |= has_modifier(instruction, TEXT("f64"));
         for (unsigned k = 0; k < instruction->operand_count; k++)
             survey_operand(survey, &instruction->operands[k]);
     }

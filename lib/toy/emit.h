@@ -49,6 +49,9 @@ void emit_relocations(struct unit *unit, uint32_t section, uint32_t target, Elf6
                       size_t count);
 Elf64_Rela emit_rela(uint64_t offset, uint64_t symbol, uint32_t type, int64_t addend);
 
+/* Fills the three notes and .nv.compat. */
+void emit_notes(struct unit *unit);
+
 /* Fills .symtab, and .strtab with unit->strings and the symbols' names. */
 void emit_symbol_table(struct unit *unit);
 
@@ -61,12 +64,11 @@ void emit_symbols_of_program(struct unit *unit);
 /* The row of the symbol that represents a body's symbol in relocations. */
 uint32_t emit_symbols_of_body(const struct unit *unit, const struct body_symbol *symbol);
 
-/* emit_info.c: contents of .nv.info, of a chunk or a program, and .nv.info.F. */
-emit_put emit_info_chunk, emit_info_program;
+/* emit_info.c: contents of .nv.info (of a chunk or a program), .nv.compat and .nv.info.F, and of
+ * the three notes. */
+emit_put emit_info_chunk, emit_info_program, emit_info_compat;
+emit_put emit_info_tool_note, emit_info_cuda_note, emit_info_builtin_note;
 void emit_info_owner(const struct unit *unit, const struct owner *owner, struct buffer *out);
-
-/* Fills the three notes and .nv.compat. */
-void emit_notes(struct unit *unit);
 
 /* emit_graph.c: contents of .nv.callgraph and .nv.prototype; adds prototype strings. */
 emit_put emit_graph_calls, emit_graph_prototypes;

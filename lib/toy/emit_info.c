@@ -92,7 +92,7 @@ static bool uses_textures(const struct unit *unit)
 
 /* The values that ptxas writes. The meaning of attributes without a name in format.h is not known.
  */
-static void put_compat(struct unit *unit, struct buffer *out)
+void emit_info_compat(struct unit *unit, struct buffer *out)
 {
     const char *arch = unit->job->arch;
     bool is_specific = arch[0] && arch[strlen(arch) - 1] == 'a';
@@ -255,7 +255,7 @@ void emit_info_program(struct unit *unit, struct buffer *out)
     put_stacks(unit, true, out);
 }
 
-static void put_tool_note(struct unit *unit, struct buffer *out)
+void emit_info_tool_note(struct unit *unit, struct buffer *out)
 {
     const char *words = arena_printf(&unit->arena, "-arch %.32s %s", unit->job->arch,
                                      unit->image.type == ET_REL ? "-c " : "");
@@ -266,12 +266,12 @@ static void put_tool_note(struct unit *unit, struct buffer *out)
                                            .command = text_of(words)});
 }
 
-static void put_cuda_note(struct unit *unit, struct buffer *out)
+void emit_info_cuda_note(struct unit *unit, struct buffer *out)
 {
     tool_note_put_target(out, unit->job->sm, CUDA_VERSION);
 }
 
-static void put_builtin_note(struct unit *unit, struct buffer *out)
+void emit_info_builtin_note(struct unit *unit, struct buffer *out)
 {
     size_t start = tool_note_begin(out, "minilink", TYPE_ENCODING);
 
@@ -279,12 +279,4 @@ static void put_builtin_note(struct unit *unit, struct buffer *out)
     buffer_u32(out, ENCODING_VERSION);
     buffer_append(out, BUILTIN_NAME, sizeof BUILTIN_NAME);
     tool_note_end(out, start);
-}
-
-void emit_notes(struct unit *unit)
-{
-    emit_fill(unit, SECTION_TOOL_NOTE, put_tool_note);
-    emit_fill(unit, SECTION_CUDA_NOTE, put_cuda_note);
-    emit_fill(unit, SECTION_BUILTIN_NOTE, put_builtin_note);
-    emit_fill(unit, SECTION_COMPAT, put_compat);
 }

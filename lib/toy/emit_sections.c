@@ -282,6 +282,14 @@ void emit_fill_owners(struct unit *unit)
     }
 }
 
+void emit_notes(struct unit *unit)
+{
+    emit_fill(unit, SECTION_TOOL_NOTE, emit_info_tool_note);
+    emit_fill(unit, SECTION_CUDA_NOTE, emit_info_cuda_note);
+    emit_fill(unit, SECTION_BUILTIN_NOTE, emit_info_builtin_note);
+    emit_fill(unit, SECTION_COMPAT, emit_info_compat);
+}
+
 static void put_strings(struct unit *unit, struct buffer *out)
 {
     buffer_text(out, buffer_view(&unit->strings.bytes));
