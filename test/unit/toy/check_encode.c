@@ -309,203 +309,6 @@ TEST(instructions_of_every_form_come_back)
     free(frame);
 }
 
-/* A fixed sequence of numbers (xorshift). */
-static uint64_t state;
-
-static uint64_t number(uint64_t below)
-{
-    state ^= state << 13;
-    state ^= state >> 7;
-    state ^= state << 17;
-    return (state >> 11) % below;
-}
-
-static uint16_t number_up_to(uint16_t count)
-{
-    return (uint16_t)(1 + number(count - 1u));
-}
-
-static int64_t any_value(void)
-{
-    uint64_t value = number(UINT64_C(1) << 53) << 11 ^ number(UINT64_C(1) << 53);
-
-    return (int64_t)(number(2) ? value : value >> number(64)) * (number(2) ? 1 : -1);
-}
-
-static struct operand random_operand(struct body *body, unsigned depth);
-
-static void add_elements(struct body *body, struct operand *operand, uint64_t most, unsigned depth)
-{
-    operand->element_count = (uint32_t)number(most + 1);
-    operand->elements = arena_zalloc(body->arena, operand->element_count, sizeof *operand);
-    for (uint32_t i = 0; i < operand->element_count; i++)
-        operand->elements[i] = random_operand(body, depth + 1);
-}
-
-static void random_register(struct body *body, struct operand *operand)
-{
-    static const uint16_t selectors[] = {0, 0, 1, 4, 8, 2 << 12 | 010, 4 << 12 | 07654};
-
-    operand->reg = (uint32_t)number(body->register_count);
-    operand->is_negated = number(4) == 0;
-    operand->is_inverted = number(4) == 0;
-    operand->component = selectors[number(7)];
-    operand->part = operand->component ? (uint8_t)(PART_LANE + number(3)) : PART_NONE;
-}
-
-static void random_address(struct body *body, struct operand *operand, unsigned depth)
-{
-    operand->value = number(2) ? any_value() : 0;
-    if (number(3))
-        operand->reg = (uint32_t)number(body->register_count);
-    else if (number(3))
-        operand->symbol = (uint32_t)number(body->symbol_count);
-    if (depth < 3 && number(3) == 0)
-        add_elements(body, operand, 5, depth);
-    operand->part = number(5) ? PART_NONE : PART_UNIFIED;
-}
-
-static struct operand random_operand(struct body *body, unsigned depth)
-{
-    static const uint8_t kinds[] = {OPERAND_REGISTER, OPERAND_REGISTER, OPERAND_IMMEDIATE,
-                                    OPERAND_SPECIAL,  OPERAND_SYMBOL,   OPERAND_ADDRESS,
-                                    OPERAND_LABEL,    OPERAND_SINK,     OPERAND_NAME,
-                                    OPERAND_VECTOR,   OPERAND_LIST};
-    struct operand operand = {.reg = NO_INDEX, .symbol = NO_INDEX, .label = NO_INDEX};
-
-    operand.kind = kinds[number(depth < 3 ? 11 : 9)];
-    switch (operand.kind) {
-    case OPERAND_REGISTER:
-        random_register(body, &operand);
-        break;
-    case OPERAND_IMMEDIATE:
-        operand.value = any_value();
-        operand.immediate_bits = (uint8_t)(number(3) * 32);
-        break;
-    case OPERAND_SPECIAL:
-        operand.label = number_up_to(special_words.count);
-        operand.is_inverted = number(5) == 0;
-        break;
-    case OPERAND_SYMBOL:
-        operand.symbol = (uint32_t)number(body->symbol_count);
-        operand.value = any_value();
-        break;
-    case OPERAND_ADDRESS:
-        random_address(body, &operand, depth);
-        break;
-    case OPERAND_LABEL:
-        operand.label = (uint32_t)number(body->label_count);
-        break;
-    case OPERAND_VECTOR:
-    case OPERAND_LIST:
-        operand.part = operand.kind == OPERAND_VECTOR && number(4) == 0 ? PART_PAIR : PART_NONE;
-        add_elements(body, &operand, number(9) ? 9 : 140, depth);
-        break;
-    default:
-        break;
-    }
-    return operand;
-}
-
-static void random_instruction(struct body *body, struct instruction *instruction, uint16_t opcode)
-{
-    instruction->opcode = opcode;
-    instruction->guard = number(2) ? (uint32_t)number(7) : NO_INDEX; /* the first are predicates */
-    instruction->guard_negated = instruction->guard != NO_INDEX && number(2);
-    instruction->modifier_count = (uint8_t)number(INSTRUCTION_MODIFIERS + 1);
-    uint16_t *modifiers = arena_alloc(body->arena, INSTRUCTION_MODIFIERS, sizeof *modifiers);
-    for (unsigned i = 0; i < instruction->modifier_count; i++)
-        modifiers[i] = number_up_to(modifier_words.count);
-    instruction->modifiers = modifiers;
-    instruction->operand_count = (uint8_t)number(13);
-    instruction->operands = arena_zalloc(body->arena, 13, sizeof *instruction->operands);
-    for (unsigned i = 0; i < instruction->operand_count; i++)
-        instruction->operands[i] = random_operand(body, 0);
-}
-
-static void make_registers(struct body *body)
-{
-    body->register_count = 7 + 251 + 127 + 63;
-    body->registers = arena_zalloc(body->arena, body->register_count, sizeof *body->registers);
-    for (unsigned i = 0; i < body->register_count; i++) {
-        struct virtual_register *reg = &body->registers[i];
-
-        reg->class = i < 7     ? REGISTER_PREDICATE
-                     : i < 258 ? REGISTER_32
-                     : i < 385 ? REGISTER_64
-                               : REGISTER_128;
-        reg->physical = (uint16_t)(i < 7     ? i
-                                   : i < 258 ? i - 7
-                                   : i < 385 ? (i - 258) * 2
-                                             : (i - 385) * 4);
-    }
-}
-
-static void make_symbols(struct body *body)
-{
-    static const uint8_t spaces[] = {PTX_SPACE_PARAM,  PTX_SPACE_LOCAL, PTX_SPACE_SHARED,
-                                     PTX_SPACE_GLOBAL, PTX_SPACE_CONST, PTX_SPACE_TEX};
-
-    body->symbol_count = 8;
-    body->symbols = arena_zalloc(body->arena, body->symbol_count, sizeof *body->symbols);
-    for (unsigned i = 0; i < body->symbol_count; i++) {
-        body->symbols[i].name = TEXT("symbol");
-        body->symbols[i].space = i < sizeof spaces ? spaces[i] : PTX_SPACE_PARAM;
-        body->symbols[i].is_function = i == 7;
-        body->symbols[i].is_parameter = i == 6;
-        body->symbols[i].offset = 1000 * i;
-    }
-    body->symbols[7].space = PTX_SPACE_GLOBAL;
-}
-
-/* Plain labels everywhere and one table of two of them. */
-static void make_labels(struct body *body)
-{
-    struct operand *targets = arena_zalloc(body->arena, 2, sizeof *targets);
-
-    body->label_count = 20;
-    body->labels = arena_zalloc(body->arena, body->label_count, sizeof *body->labels);
-    for (unsigned i = 0; i < body->label_count; i++)
-        body->labels[i].instruction = (uint32_t)number(body->instruction_count + 1);
-    for (unsigned i = 0; i < 2; i++)
-        targets[i] = (struct operand){
-            .kind = OPERAND_LABEL, .reg = NO_INDEX, .symbol = NO_INDEX, .label = i};
-    body->labels[19].targets = targets;
-    body->labels[19].target_count = 2;
-}
-
-/* Labels inside groups are places, never tables: only an instruction itself can refer to one. */
-static void keep_tables_outside(struct operand *operands, uint32_t count, unsigned depth)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        if (operands[i].kind == OPERAND_LABEL && depth > 0 && operands[i].label == 19)
-            operands[i].label = 18;
-        keep_tables_outside(operands[i].elements, operands[i].element_count, depth + 1);
-    }
-}
-
-TEST_LOOP(random_bodies_over_all_opcodes_come_back, 20)
-{
-    struct body *body = &parsed.body;
-
-    state = 88172645463325252u + (uint64_t)_i * 7919;
-    *body = (struct body){.arena = &parsed.arena, .function = TEXT("f")};
-    make_registers(body);
-    make_symbols(body);
-    body->instruction_count = opcode_words.count - 1u;
-    make_labels(body);
-    body->instructions =
-        arena_zalloc(body->arena, body->instruction_count, sizeof *body->instructions);
-    for (uint16_t i = 1; i < opcode_words.count; i++) {
-        struct instruction *instruction = &body->instructions[i - 1];
-
-        random_instruction(body, instruction, i);
-        keep_tables_outside(instruction->operands, instruction->operand_count, 0);
-    }
-    ck_assert(encode(body));
-    check_code(body);
-}
-
 static const struct {
     const char *instruction;
     const char *printed;
@@ -647,6 +450,17 @@ TEST(a_table_of_targets_stands_in_the_code_once)
     /* Each of the others takes its head, the register, and the place of the first. */
     ck_assert_uint_eq(encoded.code.size, size + 2 * 3 * 16);
     check_code(&parsed.body);
+}
+
+/* A fixed sequence of numbers (xorshift). */
+static uint64_t state;
+
+static uint64_t number(uint64_t below)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (state >> 11) % below;
 }
 
 TEST(torn_and_random_words_are_no_instructions)
