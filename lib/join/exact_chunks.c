@@ -6,6 +6,7 @@
  * repeated; Mercury's relocations are not among these. */
 #include "join/join.h"
 
+#include "base/context.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
@@ -28,26 +29,26 @@ bool exact_join_is_newer(unsigned version)
     return version > forms[sizeof forms / sizeof *forms - 1].toolkits.last;
 }
 
-static bool set_outcome(struct exact *join, enum exact_join_outcome outcome,
-                        const struct exact_input *input, size_t section, const char *what)
+static _Noreturn void fail(struct exact *join, enum exact_join_outcome outcome,
+                           const struct exact_input *input, size_t section, const char *what)
 {
     join->outcome = outcome;
     *join->why = (struct exact_join_difference){.chunk = input ? input->chunk : 0, .what = what};
     if (section > 0 && input && section < input->cubin.section_count)
         join->why->section = input->cubin.sections[section].name;
-    return false;
+    context_raise(LINK_FAILED);
 }
 
-bool exact_differs(struct exact *join, const struct exact_input *input, size_t section,
+void exact_differs(struct exact *join, const struct exact_input *input, size_t section,
                    const char *what)
 {
-    return set_outcome(join, EXACT_JOIN_DIFFERS, input, section, what);
+    fail(join, EXACT_JOIN_DIFFERS, input, section, what);
 }
 
-bool exact_unsupported(struct exact *join, const struct exact_input *input, size_t section,
+void exact_unsupported(struct exact *join, const struct exact_input *input, size_t section,
                        const char *what)
 {
-    return set_outcome(join, EXACT_JOIN_UNSUPPORTED, input, section, what);
+    fail(join, EXACT_JOIN_UNSUPPORTED, input, section, what);
 }
 
 bool exact_has_form_90(const struct exact *join)
@@ -56,19 +57,19 @@ bool exact_has_form_90(const struct exact *join)
 }
 
 /* Numbers kernels in the order of compilation: the last of the text first. */
-static bool number_kernels(struct exact *join)
+static void number_kernels(struct exact *join)
 {
     const struct exact_join_request *request = join->request;
     uint32_t next;
 
     join->kernel_count = request->kernel_count;
     if (join->kernel_count >= EXACT_NONE / 2)
-        return exact_unsupported(join, NULL, 0, "has too many kernels");
+        exact_unsupported(join, NULL, 0, "has too many kernels");
     for (size_t i = 0; i < join->kernel_count; i++) {
         uint32_t place = (uint32_t)(join->kernel_count - 1 - i);
 
         if (table_add(&join->kernels, request->kernels[i], place) != place)
-            return exact_unsupported(join, NULL, 0, "has two kernels of one name");
+            exact_unsupported(join, NULL, 0, "has two kernels of one name");
     }
     next = (uint32_t)join->kernel_count;
     for (size_t i = 0; i < request->count; i++)
@@ -76,15 +77,13 @@ static bool number_kernels(struct exact *join)
             uint32_t known = table_add(&join->kernels, request->chunks[i].left_out[k], next);
 
             if (known < join->kernel_count)
-                return exact_unsupported(join, &join->inputs[i], 0,
-                                         "leaves out a kernel of the program");
+                exact_unsupported(join, &join->inputs[i], 0, "leaves out a kernel of the program");
             next += known == next;
         }
     join->owner_count = next;
     join->runs = arena_zalloc(&join->arena, join->owner_count, sizeof *join->runs);
     join->chunk_of = arena_zalloc(&join->arena, join->owner_count, sizeof *join->chunk_of);
     join->externs = arena_zalloc(&join->arena, join->owner_count, sizeof *join->externs);
-    return true;
 }
 
 /* A kernel's name has no dot. Before it stand the bank of its constants, or Mercury's word for it.
@@ -119,13 +118,13 @@ static struct bytes find_externs_record(struct bytes records)
     return (struct bytes){0};
 }
 
-static bool find_kernel_sections(struct exact *join, struct exact_input *input)
+static void find_kernel_sections(struct exact *join, struct exact_input *input)
 {
     const struct cubin *cubin = &input->cubin;
     bool is_head;
 
     if (cubin->has_unknown_records) /* they may name symbols */
-        return exact_unsupported(join, input, 0, "has records that are not known");
+        exact_unsupported(join, input, 0, "has records that are not known");
     input->section_owner = arena_alloc(&join->arena, cubin->section_count, sizeof(uint32_t));
     input->section_class = arena_zalloc(&join->arena, cubin->section_count, 1);
     input->section_out = arena_zalloc(&join->arena, cubin->section_count, sizeof(uint32_t));
@@ -136,16 +135,15 @@ static bool find_kernel_sections(struct exact *join, struct exact_input *input)
 
         input->section_owner[i] = owner;
         if (table_add(&input->sections, name, i) != i)
-            return exact_unsupported(join, input, i, "is there twice");
+            exact_unsupported(join, input, i, "is there twice");
         if (owner != EXACT_COMMON && cubin->sections[i].type == SHT_CUDA_INFO)
             join->externs[owner] = find_externs_record(cubin->sections[i].data);
         if (owner == EXACT_COMMON || !cubin_is_text(&cubin->sections[i]))
             continue;
         if (owner < join->kernel_count && join->chunk_of[owner])
-            return exact_differs(join, input, i, "is in another chunk as well");
+            exact_differs(join, input, i, "is in another chunk as well");
         join->chunk_of[owner] = input;
     }
-    return true;
 }
 
 /* The row past the last symbol that is made after all kernels are compiled; the number of rows if
@@ -215,14 +213,14 @@ static bool fits_form(const struct exact *join, const struct exact_form *form)
     return true;
 }
 
-static bool find_form(struct exact *join)
+static void find_form(struct exact *join)
 {
     for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
         if (fits_form(join, &forms[i])) {
             join->form = &forms[i];
-            return true;
+            return;
         }
-    return exact_unsupported(join, NULL, 0, "is written in a form that is not known");
+    exact_unsupported(join, NULL, 0, "is written in a form that is not known");
 }
 
 /* Whether the row is one of the global symbols' part. */
@@ -236,7 +234,7 @@ static bool is_in_globals(const struct exact *join, const struct cubin_symbol *s
 /* Finds the row where the globals begin and the row past them. All other symbols are local, or weak
  * where the form has them, and those after the globals are section symbols. A chunk whose kernels
  * are weak may have no globals. */
-static bool divide_symbols(struct exact *join, struct exact_input *input)
+static void divide_symbols(struct exact *join, struct exact_input *input)
 {
     const struct cubin *cubin = &input->cubin;
     size_t row = 0;
@@ -251,11 +249,10 @@ static bool divide_symbols(struct exact *join, struct exact_input *input)
     input->globals_end = row;
     for (; row < cubin->symbol_count; row++)
         if (cubin->symbols[row].binding != STB_LOCAL || cubin->symbols[row].type != STT_SECTION)
-            return exact_unsupported(join, input, cubin->symtab, "has symbols in another order");
-    return true;
+            exact_unsupported(join, input, cubin->symtab, "has symbols in another order");
 }
 
-static bool own_symbols(struct exact *join, struct exact_input *input)
+static void own_symbols(struct exact *join, struct exact_input *input)
 {
     const struct cubin *cubin = &input->cubin;
 
@@ -271,19 +268,18 @@ static bool own_symbols(struct exact *join, struct exact_input *input)
                                      : EXACT_COMMON;
         if (symbol->type != STT_SECTION && symbol->name.size > 0 &&
             table_add(&input->symbols, symbol->name, i) != i)
-            return exact_unsupported(join, input, cubin->symtab, "has two symbols of one name");
+            exact_unsupported(join, input, cubin->symtab, "has two symbols of one name");
     }
-    return true;
 }
 
 /* Mercury's table has the same symbols in the same rows, up to the last global. */
-static bool check_mercury(struct exact *join, struct exact_input *input)
+static void check_mercury(struct exact *join, struct exact_input *input)
 {
     const struct cubin *cubin = &input->cubin;
-    bool is_parallel = true;
+    bool is_parallel;
 
     if (!input->has_mercury)
-        return true;
+        return;
     is_parallel =
         input->mercury.symtab && !input->mercury.indices &&
         cubin->sections[input->mercury.symtab].size == input->globals_end * sizeof(Elf64_Sym);
@@ -296,11 +292,12 @@ static bool check_mercury(struct exact *join, struct exact_input *input)
             (symbol->type == STT_SECTION ||
              text_equal(cubin_string(cubin, twin.st_name), symbol->name));
     }
-    return is_parallel || exact_unsupported(join, input, input->mercury.symtab,
-                                            "has symbols of Mercury's in another order");
+    if (!is_parallel)
+        exact_unsupported(join, input, input->mercury.symtab,
+                          "has symbols of Mercury's in another order");
 }
 
-static bool read_chunk(struct exact *join, struct exact_input *input)
+static void read_chunk(struct exact *join, struct exact_input *input)
 {
     bool is_read;
 
@@ -310,32 +307,30 @@ static bool read_chunk(struct exact *join, struct exact_input *input)
         is_read = cubin_read(&input->cubin, "chunk", input->file);
     }
     if (!is_read)
-        return exact_differs(join, input, 0, "is damaged");
+        exact_differs(join, input, 0, "is damaged");
     if (input->cubin.type != ET_EXEC)
-        return exact_unsupported(join, input, 0, "is no executable");
+        exact_unsupported(join, input, 0, "is no executable");
     if (input->cubin.toolkit != 0)
-        return exact_unsupported(join, input, 0, "has not the form of CUDA 13");
+        exact_unsupported(join, input, 0, "has not the form of CUDA 13");
     if ((input->cubin.flags ^ join->inputs[0].cubin.flags) & CUBIN_FLAGS_MERGEABLE)
-        return exact_differs(join, input, 0, "has other ELF flags");
+        exact_differs(join, input, 0, "has other ELF flags");
     if (!input->cubin.symtab)
-        return exact_unsupported(join, input, 0, "has no symbols");
+        exact_unsupported(join, input, 0, "has no symbols");
     input->has_mercury = cubin_twins_find(&input->cubin, &input->mercury);
-    return find_kernel_sections(join, input) && own_symbols(join, input);
+    find_kernel_sections(join, input);
+    own_symbols(join, input);
 }
 
-bool exact_read(struct exact *join)
+void exact_read(struct exact *join)
 {
-    if (!number_kernels(join))
-        return false;
+    number_kernels(join);
     for (size_t i = 0; i < join->count; i++)
-        if (!read_chunk(join, &join->inputs[i]))
-            return false;
+        read_chunk(join, &join->inputs[i]);
     for (size_t i = 0; i < join->kernel_count; i++)
         if (!join->chunk_of[i])
-            return exact_differs(join, NULL, 0, "and the others have not all kernels");
+            exact_differs(join, NULL, 0, "and the others have not all kernels");
     join->base = join->chunk_of[0];
     join->is_closed = join->request->chunks[join->base->chunk].left_out_count > 0;
-    return true;
 }
 
 static void find_erased(struct exact *join)
@@ -352,15 +347,14 @@ static void find_erased(struct exact *join)
     }
 }
 
-bool exact_divide_symbols(struct exact *join)
+void exact_divide_symbols(struct exact *join)
 {
-    if (!find_form(join))
-        return false;
-    for (size_t i = 0; i < join->count; i++)
-        if (!divide_symbols(join, &join->inputs[i]) || !check_mercury(join, &join->inputs[i]))
-            return false;
+    find_form(join);
+    for (size_t i = 0; i < join->count; i++) {
+        divide_symbols(join, &join->inputs[i]);
+        check_mercury(join, &join->inputs[i]);
+    }
     find_erased(join);
-    return true;
 }
 
 bool exact_is_erased(const struct exact *join, struct text name)
@@ -403,21 +397,6 @@ struct text exact_mercury_name(const struct exact_input *input, uint32_t row)
 
     return ELF64_ST_TYPE(twin.st_info) == STT_SECTION ? cubin_string(&input->cubin, twin.st_name)
                                                       : input->symbol_name[row];
-}
-
-Elf64_Rela exact_relocation(const struct cubin_section *section, size_t entry)
-{
-    Elf64_Rela record = {0};
-
-    memcpy(&record, section->data.data + entry * section->entry_size, section->entry_size);
-    return record;
-}
-
-Elf64_Rela exact_map_relocation(const struct exact_input *input, Elf64_Rela record)
-{
-    record.r_info = ELF64_R_INFO((uint64_t)input->symbol_out[ELF64_R_SYM(record.r_info)],
-                                 ELF64_R_TYPE(record.r_info));
-    return record;
 }
 
 void exact_take_data(struct exact *join, uint32_t out)

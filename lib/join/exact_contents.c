@@ -110,22 +110,19 @@ static bool is_bank4(struct text name)
     return text_equal(plain, TEXT(".nv.constant4")) || text_equal(plain, TEXT(".nv.constant.pic"));
 }
 
+static uint64_t bank4_size(const struct exact_input *input)
+{
+    return input->cubin.sections[exact_section_named(input, TEXT(".nv.constant4"))].size;
+}
+
 /* Takes the sections of bank 4 from the chunk that has all of it: the base among equals. */
 static void take_longest(struct exact *join)
 {
     struct exact_input *input = join->base;
-    uint64_t most = 0;
 
-    for (size_t c = 0; c <= join->count; c++) {
-        struct exact_input *other = c == 0 ? join->base : &join->inputs[c - 1];
-        uint32_t bank = exact_section_named(other, TEXT(".nv.constant4")); /* 0: of size 0 */
-
-        if (other->cubin.sections[bank].size > most) {
-            most = other->cubin.sections[bank].size;
-            input = other;
-        }
-    }
-
+    for (size_t c = 0; c < join->count; c++)
+        if (bank4_size(&join->inputs[c]) > bank4_size(input))
+            input = &join->inputs[c];
     for (uint32_t out = 1; out < join->image.section_count; out++) {
         struct image_section *section = &join->image.sections[out];
         uint32_t index = is_bank4(section->name) ? exact_section_of(join, input, out) : 0;
@@ -148,7 +145,7 @@ static void take_longest(struct exact *join)
 
 /* Checks that all chunks that have the program's section have one of that kind, and that only one
  * has prototypes, as it is with indirect calls. */
-static bool check_section_kinds(struct exact *join, uint32_t out)
+static void check_section_kinds(struct exact *join, uint32_t out)
 {
     const struct image_section *section = &join->image.sections[out];
     const struct exact_item *item = &join->sections.items[out - 1];
@@ -160,18 +157,17 @@ static bool check_section_kinds(struct exact *join, uint32_t out)
 
         if (index && (mine->type != section->type || mine->entry_size != section->entry_size ||
                       input->section_class[index] != item->input->section_class[item->index]))
-            return exact_differs(join, input, index, "is of another kind in another chunk");
+            exact_differs(join, input, index, "is of another kind in another chunk");
         if (index && input != item->input &&
             class_is_in(input->section_class[index],
                         CLASS_SET(PROTOTYPE) | CLASS_SET(TWIN_PROTOTYPE)))
-            return exact_unsupported(join, input, index, "is in more than one chunk");
+            exact_unsupported(join, input, index, "is in more than one chunk");
     }
-    return true;
 }
 
 /* Checks that chunks have the same contents in the program's section, which has them. Relocations
  * stand in descending order of offset, so those of a table's beginning are the end of its list. */
-static bool check_shared_contents(struct exact *join, uint32_t out)
+static void check_shared_contents(struct exact *join, uint32_t out)
 {
     const struct image_section *section = &join->image.sections[out];
     const struct exact_item *item = &join->sections.items[out - 1];
@@ -187,18 +183,17 @@ static bool check_shared_contents(struct exact *join, uint32_t out)
         if (input == item->input || (index == 0 && (is_bank || class_is_in(class, CLASSES_LACKED))))
             continue;
         if (index == 0)
-            return exact_differs(join, item->input, item->index, "is missing in another chunk");
+            exact_differs(join, item->input, item->index, "is missing in another chunk");
         if (mine->flags != section->flags || mine->alignment != section->alignment)
-            return exact_differs(join, input, index, "has other flags in another chunk");
+            exact_differs(join, input, index, "has other flags in another chunk");
         if (map_contents(join, input, index, &data) || mine->size > section->size ||
             (mine->size < section->size && !is_bank) ||
             (data.size > 0 &&
              memcmp(data.data,
                     (const char *)section->data + (is_list ? section->size - data.size : 0),
                     data.size) != 0))
-            return exact_differs(join, input, index, "has other contents in another chunk");
+            exact_differs(join, input, index, "has other contents in another chunk");
     }
-    return true;
 }
 
 static void put_record_items(struct exact *join, const struct exact_list *list)
@@ -208,7 +203,7 @@ static void put_record_items(struct exact *join, const struct exact_list *list)
 }
 
 /* Lists the records of a chunk's section that has records of all kernels. */
-static bool list_records(struct exact *join, struct exact_input *input, uint32_t index,
+static void list_records(struct exact *join, struct exact_input *input, uint32_t index,
                          struct exact_list *kernels, struct exact_list *stacks)
 {
     struct bytes rest = input->cubin.sections[index].data;
@@ -221,7 +216,7 @@ static bool list_records(struct exact *join, struct exact_input *input, uint32_t
         bool is_lost = !common_put_record(made, &record, &input->cubin, input->symbol_out, NULL);
 
         if (is_lost && (item.owner == EXACT_COMMON || item.owner < join->kernel_count))
-            return exact_differs(join, input, index, "has a record of no symbol");
+            exact_differs(join, input, index, "has a record of no symbol");
         item.data = (struct bytes){arena_copy(&join->arena, made->data, made->size, 1), made->size};
         item.row = input->symbol_out[row];
         made->size = 0;
@@ -230,7 +225,6 @@ static bool list_records(struct exact *join, struct exact_input *input, uint32_t
                                             TEXT_ARG(input->symbol_name[row])));
         exact_push(join, record.attribute == EIATTR_MIN_STACK_SIZE ? stacks : kernels, &item);
     }
-    return true;
 }
 
 static void reverse_list(struct exact_list *list)
@@ -245,7 +239,7 @@ static void reverse_list(struct exact_list *list)
 
 /* Measured: each record is put in front of the earlier ones as kernels are compiled; records of
  * stack sizes follow in the order of the symbols, weak ones first. */
-static bool fill_exact_info(struct exact *join, uint32_t out)
+static void fill_exact_info(struct exact *join, uint32_t out)
 {
     struct exact_list *kernels = exact_lists(join), *stacks = exact_lists(join);
     struct exact_list all = {0}, rest = {0};
@@ -254,18 +248,17 @@ static bool fill_exact_info(struct exact *join, uint32_t out)
         struct exact_input *input = &join->inputs[i];
         uint32_t index = exact_section_of(join, input, out);
 
-        if (index && !list_records(join, input, index, &kernels[i], &stacks[i]))
-            return false;
+        if (index)
+            list_records(join, input, index, &kernels[i], &stacks[i]);
         reverse_list(&kernels[i]);
     }
-    if (!exact_merge(join, kernels, &all) || !exact_merge(join, stacks, &rest))
-        return false;
+    exact_merge(join, kernels, &all);
+    exact_merge(join, stacks, &rest);
     reverse_list(&all);
     exact_sort_by_row(&rest);
     put_record_items(join, &all);
     put_record_items(join, &rest);
     exact_take_data(join, out);
-    return true;
 }
 
 /* In two of the parts the second word is a symbol, in the others the offset of a string. */
@@ -276,21 +269,19 @@ static bool has_strings(int part)
 
 /* A kernel that calls through pointers must be in one chunk with all functions that they may point
  * to, so that at most one chunk has indirect calls. */
-static bool check_indirect(struct exact *join, uint32_t out, struct exact_list *const *lists)
+static void check_indirect(struct exact *join, uint32_t out, struct exact_list *const *lists)
 {
     size_t found = 0;
 
     for (size_t i = 0; i < join->count; i++) {
         found += lists[1][i].count + lists[2][i].count + lists[3][i].count > 0;
         if (found > 1)
-            return exact_unsupported(join, &join->inputs[i],
-                                     exact_section_of(join, &join->inputs[i], out),
-                                     "has indirect calls, as another chunk has");
+            exact_unsupported(join, &join->inputs[i], exact_section_of(join, &join->inputs[i], out),
+                              "has indirect calls, as another chunk has");
     }
-    return true;
 }
 
-static bool list_pairs(struct exact *join, struct exact_input *input, uint32_t index,
+static void list_pairs(struct exact *join, struct exact_input *input, uint32_t index,
                        struct exact_list **lists)
 {
     struct bytes data = input->cubin.sections[index].data, rest = data;
@@ -306,7 +297,7 @@ static bool list_pairs(struct exact *join, struct exact_input *input, uint32_t i
         /* cubin_read() does not check Mercury's graph. */
         if (entry.first == 0 || entry.first >= symbols || (!is_string && entry.second >= symbols) ||
             entry.part >= 0 || entry.part < CALLGRAPH_CANDIDATE)
-            return exact_differs(join, input, index, "has an edge of no function");
+            exact_differs(join, input, index, "has an edge of no function");
         name = is_string ? cubin_string(&input->cubin, entry.second)
                          : input->symbol_name[entry.second];
         item.owner = input->symbol_owner[entry.first];
@@ -320,11 +311,11 @@ static bool list_pairs(struct exact *join, struct exact_input *input, uint32_t i
                                      TEXT_ARG(input->symbol_name[entry.first]), TEXT_ARG(name)));
         exact_push(join, &lists[-entry.part - 1][input->chunk], &item);
     }
-    return data.size == 8 * (count + 4) ||
-           exact_unsupported(join, input, index, "has other parts than four");
+    if (data.size != 8 * (count + 4))
+        exact_unsupported(join, input, index, "has other parts than four");
 }
 
-static bool fill_exact_callgraph(struct exact *join, uint32_t out)
+static void fill_exact_callgraph(struct exact *join, uint32_t out)
 {
     struct exact_list *lists[4];
 
@@ -333,32 +324,29 @@ static bool fill_exact_callgraph(struct exact *join, uint32_t out)
     for (size_t i = 0; i < join->count; i++) {
         uint32_t index = exact_section_of(join, &join->inputs[i], out);
 
-        if (index && !list_pairs(join, &join->inputs[i], index, lists))
-            return false;
+        if (index)
+            list_pairs(join, &join->inputs[i], index, lists);
     }
-    if (!check_indirect(join, out, lists))
-        return false;
+    check_indirect(join, out, lists);
     for (int part = -1; part >= -4; part--) {
         struct exact_list list = {0};
 
-        if (!exact_merge(join, lists[-part - 1], &list))
-            return false;
+        exact_merge(join, lists[-part - 1], &list);
         for (size_t i = 0; i < list.count; i++)
             if (info_word(list.items[i].data, 1) == 0)
-                return exact_differs(join, list.items[i].input,
-                                     exact_section_of(join, list.items[i].input, out),
-                                     "has an edge to no function");
+                exact_differs(join, list.items[i].input,
+                              exact_section_of(join, list.items[i].input, out),
+                              "has an edge to no function");
         buffer_u32(&join->scratch, 0);
         buffer_u32(&join->scratch, (uint32_t)part);
         put_record_items(join, &list);
     }
     exact_take_data(join, out);
-    return true;
 }
 
 /* A program has of each record what a link of the chunks would have (ptxas 13.0 and 13.5, sm_90a
  * and sm_100a: bits of 03 and 0b, the largest of 02 and 05). */
-static bool fill_exact_compat(struct exact *join, uint32_t out)
+static void fill_exact_compat(struct exact *join, uint32_t out)
 {
     struct compat compat = {0};
 
@@ -367,7 +355,7 @@ static bool fill_exact_compat(struct exact *join, uint32_t out)
         uint32_t index = exact_section_of(join, input, out);
 
         if (index == 0)
-            return exact_differs(join, input, 0, "has no records of compatibility");
+            exact_differs(join, input, 0, "has no records of compatibility");
         compat_add(&compat, input->cubin.sections[index].data, true);
     }
     compat_put_all(&compat, &join->scratch);
@@ -375,11 +363,10 @@ static bool fill_exact_compat(struct exact *join, uint32_t out)
         uint32_t index = exact_section_of(join, &join->inputs[c], out);
 
         if (join->inputs[c].cubin.sections[index].size != join->scratch.size)
-            return exact_unsupported(join, &join->inputs[c], index,
-                                     "has a record twice, or not all of another chunk");
+            exact_unsupported(join, &join->inputs[c], index,
+                              "has a record twice, or not all of another chunk");
     }
     exact_take_data(join, out);
-    return true;
 }
 
 static uint32_t find_section_named(const struct exact *join, struct text name)
@@ -422,60 +409,62 @@ static void share_bytes(struct exact *join, uint32_t out)
         twin->shares = plain;
 }
 
-/* Fills the program's own section, other than those that are the same in all chunks; sets *is_done
- * unless it is one of these. */
-static bool fill_common(struct exact *join, uint32_t out, bool *is_done)
+/* Fills the program's own section. False for those that are the same in all chunks. */
+static bool fill_common(struct exact *join, uint32_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
     enum section_kind kind = exact_kind_of(join, out);
 
-    *is_done = true;
     switch (item->input->section_class[item->index]) {
     case CLASS_TABLE:
     case CLASS_TWIN_SYMTAB:
         return true;
-    case CLASS_INFO:
-        return fill_exact_info(join, out);
     case CLASS_TWIN_INFO:
-        *is_done =
-            text_equal(join->image.sections[out].name, sections_of_class(CLASS_TWIN_INFO)->name);
-        return !*is_done || fill_exact_info(join, out);
+        if (!text_equal(join->image.sections[out].name, sections_of_class(CLASS_TWIN_INFO)->name))
+            return false;
+        /* fall through */
+    case CLASS_INFO:
+        fill_exact_info(join, out);
+        return true;
     case CLASS_COMPAT:
-        return fill_exact_compat(join, out);
+        fill_exact_compat(join, out);
+        return true;
     case CLASS_CALLGRAPH:
     case CLASS_TWIN_CALLGRAPH:
-        return fill_exact_callgraph(join, out);
+        fill_exact_callgraph(join, out);
+        return true;
     case CLASS_DEBUG:
     case CLASS_TWIN_DEBUG:
         if (exact_has_units(kind))
-            return exact_fill_units(join, out, find_relocations(join, out));
-        *is_done = kind != KIND_TEXTS;
-        return !*is_done || exact_fill_ptx(join, out);
+            exact_fill_units(join, out, find_relocations(join, out));
+        else if (kind != KIND_TEXTS)
+            exact_fill_ptx(join, out);
+        return kind != KIND_TEXTS;
     case CLASS_RELOCATIONS:
     case CLASS_TWIN_RELOCATIONS:
         /* Those of frames and line tables are filled together with their sections. */
-        *is_done = exact_has_units(kind);
-        return true;
+        return exact_has_units(kind);
     default:
-        *is_done = false;
-        return true;
+        return false;
     }
 }
 
-static bool fill_section(struct exact *join, uint32_t out)
+static void fill_section(struct exact *join, uint32_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
     struct image_section *section = &join->image.sections[out];
     bool is_common = item->owner == EXACT_COMMON, is_done = false;
 
-    if (is_common && (!check_section_kinds(join, out) || !fill_common(join, out, &is_done)))
-        return false;
+    if (is_common) {
+        check_section_kinds(join, out);
+        is_done = fill_common(join, out);
+    }
     if (!is_done) {
         struct bytes data;
         const char *wrong = map_contents(join, item->input, item->index, &data);
 
         if (wrong)
-            return exact_differs(join, item->input, item->index, wrong);
+            exact_differs(join, item->input, item->index, wrong);
         section->data = data.data;
         section->size = item->input->cubin.sections[item->index].size;
     }
@@ -483,14 +472,13 @@ static bool fill_section(struct exact *join, uint32_t out)
         class_is_in(item->input->section_class[item->index],
                     CLASS_SET(TWIN_DEBUG) | CLASS_SET(TWIN_CONSTANT) | CLASS_SET(TWIN_GLOBAL_INIT)))
         share_bytes(join, out);
-    return !is_common || is_done || check_shared_contents(join, out);
+    if (is_common && !is_done)
+        check_shared_contents(join, out);
 }
 
-bool exact_fill(struct exact *join)
+void exact_fill(struct exact *join)
 {
     take_longest(join);
     for (uint32_t out = 1; out < join->image.section_count; out++)
-        if (!fill_section(join, out))
-            return false;
-    return true;
+        fill_section(join, out);
 }

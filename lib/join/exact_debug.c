@@ -32,6 +32,15 @@ struct units {
     bool is_falling; /* relocations stand in the reverse order of the units */
 };
 
+/* An entry of a relocation section, with or without addends. */
+static Elf64_Rela read_relocation(const struct cubin_section *section, size_t entry)
+{
+    Elf64_Rela record = {0};
+
+    memcpy(&record, section->data.data + entry * section->entry_size, section->entry_size);
+    return record;
+}
+
 /* From sm_90 on the sequences of final code stand in the order of their symbols, and so do their
  * relocations; others stand in the order of compilation, and their relocations in reverse, as those
  * of frames do (measured). */
@@ -64,7 +73,7 @@ static struct units units_of(const struct exact *join, struct exact_input *input
 
 /* Adds a unit to its chunk's, which have room for it, and to the list. `place` is the relocation
  * that names its code. */
-static bool push_unit(struct exact *join, const struct units *units, struct exact_list *list,
+static void push_unit(struct exact *join, const struct units *units, struct exact_list *list,
                       const struct exact_unit *unit, const Elf64_Rela *place)
 {
     struct exact_input *input = units->input;
@@ -72,7 +81,7 @@ static bool push_unit(struct exact *join, const struct units *units, struct exac
     struct exact_item item = {.input = input, .index = (uint32_t)list->count};
 
     if (row >= input->cubin.symbol_count)
-        return exact_differs(join, input, units->records_index, "has a record of no symbol");
+        exact_differs(join, input, units->records_index, "has a record of no symbol");
     item.owner = input->symbol_owner[row];
     item.row = input->symbol_out[row];
     if (item.owner == EXACT_COMMON)
@@ -81,12 +90,11 @@ static bool push_unit(struct exact *join, const struct units *units, struct exac
                                  (unsigned long long)place->r_addend));
     input->units[list->count] = *unit;
     exact_push(join, list, &item);
-    return true;
 }
 
 /* A function's frames are a unit, and so are its relocations, before those of the function before
  * it. */
-static bool list_frames(struct exact *join, const struct units *units, struct exact_list *list)
+static void list_frames(struct exact *join, const struct units *units, struct exact_list *list)
 {
     struct bytes data = units->section->data;
     size_t rest = units->record_count;
@@ -98,30 +106,28 @@ static bool list_frames(struct exact *join, const struct units *units, struct ex
         uint64_t last = 0;
 
         for (; unit.first > 0; unit.first--, unit.count++) {
-            record = exact_relocation(units->records, unit.first - 1);
+            record = read_relocation(units->records, unit.first - 1);
             if (unit.count == 0)
                 place = record;
             if (ELF64_R_SYM(record.r_info) != ELF64_R_SYM(place.r_info))
                 break;
             last = record.r_offset > last ? record.r_offset : last;
             if (record.r_offset < unit.begin || last >= data.size)
-                return exact_unsupported(join, units->input, units->records_index,
-                                         "has records in another order");
+                exact_unsupported(join, units->input, units->records_index,
+                                  "has records in another order");
         }
         do {
             if (!frames_next(data, &at, &frame) || frame.cie != frame.begin)
-                return exact_unsupported(join, units->input, units->index,
-                                         "has entries in another order");
+                exact_unsupported(join, units->input, units->index, "has entries in another order");
         } while (at <= last);
         if (last < frame.fde + FRAMES_ADDRESS)
-            return exact_unsupported(join, units->input, units->index, "has no record of an entry");
+            exact_unsupported(join, units->input, units->index, "has no record of an entry");
         rest = unit.first;
         unit.end = at;
-        if (!push_unit(join, units, list, &unit, &place))
-            return false;
+        push_unit(join, units, list, &unit, &place);
     }
-    return rest == 0 ||
-           exact_differs(join, units->input, units->records_index, "has a record of no entry");
+    if (rest)
+        exact_differs(join, units->input, units->records_index, "has a record of no entry");
 }
 
 /* The CIE of each frame of a unit, which is copied from `data`, begins where the frame does. */
@@ -163,9 +169,12 @@ static void put_frame_records(struct exact *join, uint32_t out, const struct exa
         const struct cubin_section *section = &item->input->cubin.sections[index];
 
         for (size_t k = unit->first; k < unit->first + unit->count; k++) {
-            Elf64_Rela record = exact_map_relocation(item->input, exact_relocation(section, k));
+            Elf64_Rela record = read_relocation(section, k);
 
             record.r_offset += unit->out - unit->begin;
+            record.r_info =
+                ELF64_R_INFO((uint64_t)item->input->symbol_out[ELF64_R_SYM(record.r_info)],
+                             ELF64_R_TYPE(record.r_info));
             buffer_append(&join->scratch, &record, section->entry_size);
         }
     }
@@ -187,22 +196,19 @@ static size_t header_size(struct bytes data)
     return size > data.size ? 0 : size;
 }
 
-/* The chunk whose header of line table `name` is the program's. */
+static size_t table_header_size(const struct exact_input *input, struct text name)
+{
+    return header_size(input->cubin.sections[exact_section_named(input, name)].data);
+}
+
+/* The chunk with the longest header of line table `name`: the base, or the first, of equals. */
 static struct exact_input *find_header(const struct exact *join, struct text name)
 {
-    struct exact_input *found = join->base; /* the first of equals */
-    size_t most = 0;
+    struct exact_input *found = join->base;
 
-    for (size_t i = 0; i <= join->count; i++) {
-        struct exact_input *input = i == 0 ? join->base : &join->inputs[i - 1];
-        uint32_t index = exact_section_named(input, name);
-        size_t size = header_size(input->cubin.sections[index].data); /* the null section's: 0 */
-
-        if (size > most) {
-            most = size;
-            found = input;
-        }
-    }
+    for (size_t i = 0; i < join->count; i++)
+        if (table_header_size(&join->inputs[i], name) > table_header_size(found, name))
+            found = &join->inputs[i];
     return found;
 }
 
@@ -212,7 +218,7 @@ struct exact_input *exact_find_line_header(const struct exact *join, bool is_mer
 }
 
 /* Checks that the chunk's table is one unit and has the program's header. */
-static bool check_table_header(struct exact *join, const struct exact_input *input, uint32_t out,
+static void check_table_header(struct exact *join, const struct exact_input *input, uint32_t out,
                                struct bytes whole)
 {
     uint32_t index = exact_section_of(join, input, out);
@@ -220,13 +226,12 @@ static bool check_table_header(struct exact *join, const struct exact_input *inp
     size_t size = header_size(mine), most = header_size(whole);
 
     if (size == 0 || little_u32(mine.data) != mine.size - sizeof(uint32_t))
-        return exact_unsupported(join, input, index, "is not one line table");
+        exact_unsupported(join, input, index, "is not one line table");
     if ((size != most && size + INLINED_WORD != most) ||
         memcmp(mine.data + sizeof(uint32_t), whole.data + sizeof(uint32_t),
                HEADER_LENGTH - sizeof(uint32_t)) != 0 ||
         memcmp(mine.data + HEADER_LEAST, whole.data + HEADER_LEAST, size - HEADER_LEAST) != 0)
-        return exact_differs(join, input, index, "has another header in another chunk");
-    return true;
+        exact_differs(join, input, index, "has another header in another chunk");
 }
 
 /* What follows the header of a table without sequences: nothing, or from 13.5 on an end of sequence
@@ -249,41 +254,39 @@ static size_t sequence_begin(const struct units *units, size_t sequence)
 {
     return sequence == units->record_count
                ? units->section->data.size
-               : exact_relocation(units->records, sequence_record(units, sequence)).r_offset -
+               : read_relocation(units->records, sequence_record(units, sequence)).r_offset -
                      ADDRESS_OPCODE;
 }
 
 /* Each sequence has one relocation. */
-static bool list_sequences(struct exact *join, const struct units *units, struct exact_list *list)
+static void list_sequences(struct exact *join, const struct units *units, struct exact_list *list)
 {
     static const uint8_t opcode[ADDRESS_OPCODE] = {0, 1 + ADDRESS_SIZE, 2};
     struct bytes data = units->section->data;
     size_t least = header_size(data);
 
     if (units->record_count == 0 ? !has_no_sequences(data) : sequence_begin(units, 0) != least)
-        return exact_unsupported(join, units->input, units->index, "has lines of no kernel");
+        exact_unsupported(join, units->input, units->index, "has lines of no kernel");
     for (size_t i = 0; i < units->record_count; i++) {
         struct exact_unit unit = {.first = sequence_record(units, i), .count = 1};
-        Elf64_Rela place = exact_relocation(units->records, unit.first);
+        Elf64_Rela place = read_relocation(units->records, unit.first);
 
         unit.begin = sequence_begin(units, i);
         unit.end = sequence_begin(units, i + 1);
         if (unit.begin < least || unit.begin > data.size ||
             data.size - unit.begin < ADDRESS_OPCODE + ADDRESS_SIZE ||
             memcmp(data.data + unit.begin, opcode, sizeof opcode) != 0)
-            return exact_unsupported(join, units->input, units->index,
-                                     "has something else than kernels' lines");
+            exact_unsupported(join, units->input, units->index,
+                              "has something else than kernels' lines");
         least = unit.begin + ADDRESS_OPCODE + ADDRESS_SIZE;
-        if (!push_unit(join, units, list, &unit, &place))
-            return false;
+        push_unit(join, units, list, &unit, &place);
         if (list->items[i].owner == EXACT_COMMON)
-            return exact_unsupported(join, units->input, units->index,
-                                     "has something else than kernels' lines");
+            exact_unsupported(join, units->input, units->index,
+                              "has something else than kernels' lines");
     }
-    return true;
 }
 
-bool exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations)
+void exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations)
 {
     struct exact_list *lists = exact_lists(join);
     const struct image_section *sections = join->image.sections;
@@ -301,13 +304,14 @@ bool exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations)
 
         units.input->units =
             arena_alloc(&join->arena, units.record_count, sizeof(struct exact_unit));
-        if (are_frames ? !list_frames(join, &units, &lists[i])
-                       : !check_table_header(join, units.input, out, header) ||
-                             !list_sequences(join, &units, &lists[i]))
-            return false;
+        if (are_frames) {
+            list_frames(join, &units, &lists[i]);
+        } else {
+            check_table_header(join, units.input, out, header);
+            list_sequences(join, &units, &lists[i]);
+        }
     }
-    if (!exact_merge(join, lists, &list))
-        return false;
+    exact_merge(join, lists, &list);
     if (!falls)
         exact_sort_by_row(&list);
     buffer_append(&join->scratch, header.data, list.count == 0 ? header.size : header_size(header));
@@ -318,7 +322,6 @@ bool exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations)
     exact_take_data(join, out);
     if (relocations)
         put_frame_records(join, relocations, &list, falls);
-    return true;
 }
 
 /* Takes the next line off the front; empty at the end. */
@@ -332,7 +335,7 @@ static struct text take_line(struct bytes *rest)
 }
 
 /* Takes each line from the chunks that have it. The assembler drops trailing empty lines. */
-bool exact_fill_ptx(struct exact *join, uint32_t out)
+void exact_fill_ptx(struct exact *join, uint32_t out)
 {
     struct bytes *rests = arena_alloc(&join->arena, join->count, sizeof *rests);
     struct buffer *data = &join->scratch;
@@ -358,6 +361,7 @@ bool exact_fill_ptx(struct exact *join, uint32_t out)
     }
     data->size = end;
     exact_take_data(join, out);
-    return ok || exact_differs(join, join->base, exact_section_of(join, join->base, out),
-                               "has other lines in another chunk");
+    if (!ok)
+        exact_differs(join, join->base, exact_section_of(join, join->base, out),
+                      "has other lines in another chunk");
 }

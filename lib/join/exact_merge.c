@@ -58,6 +58,7 @@ static size_t find_end(const struct exact_list *list)
     return end;
 }
 
+/* False when a kernel's items do not stand together. */
 static bool find_runs(struct merge_run *merge, struct exact_input *input)
 {
     struct exact *join = merge->join;
@@ -233,7 +234,7 @@ size_t exact_find_key(const struct exact_list *list, size_t begin, struct text k
 
 /* Emits the items made at the end in the order of one chunk. An item that only another chunk has
  * follows the item that it follows there. */
-static bool emit_ends(struct merge_run *merge)
+static void emit_ends(struct merge_run *merge)
 {
     struct exact *join = merge->join;
     struct exact_list *out = merge->out;
@@ -246,7 +247,7 @@ static bool emit_ends(struct merge_run *merge)
         size_t place = begin;
 
         if (list->count - input->merge.last > MOST_ENDS)
-            return exact_unsupported(join, input, 0, "has too much behind its kernels");
+            exact_unsupported(join, input, 0, "has too much behind its kernels");
         for (size_t k = input->merge.last; k < list->count; k++) {
             const struct exact_item *item = &list->items[k];
             size_t found = exact_find_key(out, begin, item->key);
@@ -258,10 +259,9 @@ static bool emit_ends(struct merge_run *merge)
             place = found + 1;
         }
     }
-    return true;
 }
 
-bool exact_merge(struct exact *join, const struct exact_list *lists, struct exact_list *out)
+void exact_merge(struct exact *join, const struct exact_list *lists, struct exact_list *out)
 {
     struct merge_run merge = {.join = join, .out = out};
     size_t count = 0;
@@ -272,15 +272,15 @@ bool exact_merge(struct exact *join, const struct exact_list *lists, struct exac
         count += lists[i].count;
     }
     if (count == 0)
-        return true;
+        return;
     for (size_t i = 0; i < join->owner_count; i++)
         join->runs[i].input = NULL;
     table_free(&join->seen);
     for (uint32_t i = 0; i < join->count; i++)
         if (!find_runs(&merge, &join->inputs[i]))
-            return exact_unsupported(join, &join->inputs[i], 0,
-                                     "has a kernel's entries in two places, or behind the last");
+            exact_unsupported(join, &join->inputs[i], 0,
+                              "has a kernel's entries in two places, or behind the last");
     for (uint32_t i = 0; i < join->kernel_count; i++)
         emit_kernel(&merge, i);
-    return emit_ends(&merge);
+    emit_ends(&merge);
 }

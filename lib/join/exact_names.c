@@ -76,7 +76,7 @@ static void push_first_closing(struct exact *join, struct exact_input *input,
 }
 
 /* Divides one chunk's section names into its list of each class: CLASS_NONE is the first part. */
-static bool divide_section_names(struct exact *join, struct exact_input *input,
+static void divide_section_names(struct exact *join, struct exact_input *input,
                                  struct exact_list **lists)
 {
     struct bytes rest = table_names(input->cubin.sections[EXACT_SECTION_NAMES].data);
@@ -100,14 +100,12 @@ static bool divide_section_names(struct exact *join, struct exact_input *input,
             class = index == TABLE_NONE ? CLASS_NONE : input->section_class[index];
             place = join->place[class];
             if (class == CLASS_NONE || place < last)
-                return exact_unsupported(join, input, EXACT_SECTION_NAMES,
-                                         "has names in another order");
+                exact_unsupported(join, input, EXACT_SECTION_NAMES, "has names in another order");
             last = place;
         }
         is_late = is_late || is_closing_name(name);
         exact_push(join, &lists[class][input->chunk], &item);
     }
-    return true;
 }
 
 /* Closing kernels bring bank 4 and have no constants of their own. So if no kernel's name stands
@@ -136,31 +134,29 @@ static void place_bank(const struct exact *join, struct exact_list *list, size_t
     list->items[at] = item;
 }
 
-bool exact_join_section_names(struct exact *join)
+void exact_join_section_names(struct exact *join)
 {
     struct exact_list *lists[CLASS_COUNT + 1];
 
     for (size_t i = 0; i <= CLASS_COUNT; i++)
         lists[i] = exact_lists(join);
     exact_order_classes(join);
-    for (size_t i = 0; i < join->count; i++)
-        if (!exact_classify(join, &join->inputs[i]) ||
-            !divide_section_names(join, &join->inputs[i], lists))
-            return false;
+    for (size_t i = 0; i < join->count; i++) {
+        exact_classify(join, &join->inputs[i]);
+        divide_section_names(join, &join->inputs[i], lists);
+    }
     for (size_t place = 0; place < join->order_count; place++) {
         enum section_class class = join->order[place];
         size_t begin = join->section_names.count;
 
         join->ends = exact_find_line_header(join, class_is_in(class, CLASSES_OF_MERCURY));
-        if (!exact_merge(join, lists[class], &join->section_names))
-            return false;
+        exact_merge(join, lists[class], &join->section_names);
         if (class == CLASS_TWIN_CONSTANT)
             place_bank(join, &join->section_names, begin, TEXT(".nv.merc.nv.constant.pic"));
         if (class == CLASS_CONSTANT && join->form->names == NAMES_REWRITTEN)
             place_bank(join, &join->section_names, begin, TEXT(".nv.constant4"));
     }
     join->ends = exact_find_line_header(join, false);
-    return true;
 }
 
 static void put_table_string(struct exact *join, struct text name, size_t zeros)
@@ -173,21 +169,8 @@ static void put_table_string(struct exact *join, struct text name, size_t zeros)
     buffer_zeros(&strings->bytes, zeros);
 }
 
-static bool check_strings(struct exact *join)
-{
-    return join->strings.bytes.size <= UINT32_MAX ||
-           exact_unsupported(join, NULL, 0, "and the others have too many names");
-}
-
-/* Puts a name that is not there yet. */
-static void put_once(struct exact *join, struct text name)
-{
-    if (name.size > 0 && table_find(&join->strings.offsets, name) == TABLE_NONE)
-        put_table_string(join, name, 1);
-}
-
-/* The names of the rows, in Mercury's table if `is_mercury`. The overwritten symbol's name stays.
- */
+/* The names of the rows, in Mercury's table if `is_mercury`, that are not there yet. The
+ * overwritten symbol's name stays. */
 static void put_row_names(struct exact *join, const struct exact_list *list, bool is_mercury)
 {
     for (size_t i = 0; i < list->count; i++) {
@@ -197,13 +180,15 @@ static void put_row_names(struct exact *join, const struct exact_list *list, boo
 
         if (is_mercury)
             name = exact_mercury_name(input, item->index);
-        put_once(join, name.size > 0 ? name : TEXT(EXACT_ERASED_NAME));
+        if (name.size == 0)
+            name = TEXT(EXACT_ERASED_NAME);
+        if (table_find(&join->strings.offsets, name) == TABLE_NONE)
+            put_table_string(join, name, 1);
     }
 }
 
 static void rewrite_strings(struct exact *join)
 {
-    buffer_char(&join->strings.bytes, '\0');
     put_row_names(join, &join->locals, false);
     put_row_names(join, &join->globals, false);
     put_row_names(join, &join->last_locals, false);
@@ -237,25 +222,22 @@ static struct exact_item string_item(const struct exact *join, struct exact_inpu
     return item;
 }
 
-static void push_erased(struct exact *join, struct exact_list *list, struct exact_input *input)
-{
-    exact_push(join, list,
-               &(struct exact_item){.key = ERASED,
-                                    .owner = EXACT_COMMON,
-                                    .input = input,
-                                    .index = EXACT_NONE,
-                                    .zeros = ERASED_SIZE});
-}
-
+/* Pushes a name, and behind it the overwritten name if its zeros follow. */
 static void push_table_string(struct exact *join, struct exact_list *list, struct exact_item *item,
                               size_t zeros)
 {
-    bool is_erased = zeros >= ERASED_SIZE;
+    bool is_overwritten = exact_is_erased(join, item->key) && item->key.size > 0;
+    struct exact_item erased = {.key = ERASED,
+                                .owner = EXACT_COMMON,
+                                .input = item->input,
+                                .index = EXACT_NONE,
+                                .zeros = ERASED_SIZE};
 
-    item->zeros = (uint32_t)(is_erased ? zeros - ERASED_SIZE : zeros);
-    exact_push(join, list, item);
-    if (is_erased)
-        push_erased(join, list, item->input);
+    item->zeros = (uint32_t)(zeros >= ERASED_SIZE ? zeros - ERASED_SIZE : zeros);
+    if (!is_overwritten)
+        exact_push(join, list, item);
+    if (is_overwritten || zeros >= ERASED_SIZE)
+        exact_push(join, list, &erased);
 }
 
 /* Takes the next global symbol, which must have this name. The overwritten name is zeros that
@@ -272,7 +254,7 @@ static bool take_global(const struct exact_input *input, struct text name, size_
 }
 
 /* After the first part come the names of the global symbols, in order, then the last names. */
-static bool divide_strings(struct exact *join, struct exact_input *input,
+static void divide_strings(struct exact *join, struct exact_input *input,
                            const struct string_lists *lists)
 {
     struct bytes rest = table_names(input->cubin.strings);
@@ -288,20 +270,16 @@ static bool divide_strings(struct exact *join, struct exact_input *input,
         if (is_late && !is_closing_name(name)) {
             if (global < input->globals_end) {
                 if (!take_global(input, name, zeros, &global))
-                    return exact_unsupported(join, input, EXACT_STRINGS,
-                                             "has names in another order");
+                    exact_unsupported(join, input, EXACT_STRINGS, "has names in another order");
                 continue;
             }
             list = text_starts(name, TEXT(".nv.constant0.")) ? lists->parameters : lists->constants;
         }
         is_late = is_late || is_closing_name(name);
-        if (name.size > 0 && exact_is_erased(join, name))
-            push_erased(join, &list[input->chunk], input);
-        else
-            push_table_string(join, &list[input->chunk], &item, zeros);
+        push_table_string(join, &list[input->chunk], &item, zeros);
     }
-    return global == input->globals_end ||
-           exact_unsupported(join, input, EXACT_STRINGS, "has not the names of all symbols");
+    if (global != input->globals_end)
+        exact_unsupported(join, input, EXACT_STRINGS, "has not the names of all symbols");
 }
 
 static void put_list_strings(struct exact *join, const struct exact_list *list)
@@ -318,24 +296,18 @@ static void put_list_strings(struct exact *join, const struct exact_list *list)
     }
 }
 
-bool exact_join_strings(struct exact *join)
+/* Makes the names in the order of their creation. */
+static void create_strings(struct exact *join)
 {
     struct string_lists lists = {exact_lists(join), exact_lists(join), exact_lists(join)};
     struct exact_list first = {0}, constants = {0}, parameters = {0};
 
-    if (join->form->names == NAMES_REWRITTEN) {
-        rewrite_strings(join);
-        return check_strings(join);
-    }
     for (size_t i = 0; i < join->count; i++)
-        if (!divide_strings(join, &join->inputs[i], &lists))
-            return false;
-    if (!exact_merge(join, lists.first, &first) ||
-        !exact_merge(join, lists.constants, &constants) ||
-        !exact_merge(join, lists.parameters, &parameters))
-        return false;
+        divide_strings(join, &join->inputs[i], &lists);
+    exact_merge(join, lists.first, &first);
+    exact_merge(join, lists.constants, &constants);
+    exact_merge(join, lists.parameters, &parameters);
     place_bank(join, &constants, 0, TEXT(".nv.constant4"));
-    buffer_char(&join->strings.bytes, '\0');
     put_list_strings(join, &first);
     for (size_t i = 0; i < join->globals.count; i++) {
         const struct exact_item *item = &join->globals.items[i];
@@ -345,7 +317,17 @@ bool exact_join_strings(struct exact *join)
     }
     put_list_strings(join, &constants);
     put_list_strings(join, &parameters);
-    return check_strings(join);
+}
+
+void exact_join_strings(struct exact *join)
+{
+    buffer_char(&join->strings.bytes, '\0');
+    if (join->form->names == NAMES_REWRITTEN)
+        rewrite_strings(join);
+    else
+        create_strings(join);
+    if (join->strings.bytes.size > UINT32_MAX)
+        exact_unsupported(join, NULL, 0, "and the others have too many names");
 }
 
 uint32_t exact_string(const struct exact *join, struct text name)

@@ -122,17 +122,17 @@ struct exact {
 };
 
 /* exact_chunks.c: reads the chunks' cubins, and finds the kernel of each section and symbol. */
-bool exact_read(struct exact *join);
+void exact_read(struct exact *join);
 
 /* Finds the form of all chunks, and in it the local and global rows of each. */
-bool exact_divide_symbols(struct exact *join);
+void exact_divide_symbols(struct exact *join);
 
-/* Set the outcome, finally, and return false. `input` is NULL if no chunk is to blame; `section` is
+/* Set the outcome, and end the join. `input` is NULL if no chunk is to blame; `section` is
  * an index or 0. */
-bool exact_differs(struct exact *join, const struct exact_input *input, size_t section,
-                   const char *what);
-bool exact_unsupported(struct exact *join, const struct exact_input *input, size_t section,
-                       const char *what);
+_Noreturn void exact_differs(struct exact *join, const struct exact_input *input, size_t section,
+                             const char *what);
+_Noreturn void exact_unsupported(struct exact *join, const struct exact_input *input,
+                                 size_t section, const char *what);
 
 /* Whether a symbol of that name is nameless in the result. On sm_90 the assembler makes a symbol
  * .nv.reservedSmem.cap if a kernel of the text has shared memory, and overwrites it, including its
@@ -159,11 +159,6 @@ enum section_kind exact_kind_of(const struct exact *join, uint32_t out);
 /* The name of a row in Mercury's table. */
 struct text exact_mercury_name(const struct exact_input *input, uint32_t row);
 
-/* An entry of a relocation section, with or without addends; and one with its symbol's index in the
- * result. */
-Elf64_Rela exact_relocation(const struct cubin_section *section, size_t entry);
-Elf64_Rela exact_map_relocation(const struct exact_input *input, Elf64_Rela record);
-
 /* Makes the bytes in join->scratch the contents of section `out`. */
 void exact_take_data(struct exact *join, uint32_t out);
 
@@ -171,9 +166,8 @@ void exact_take_data(struct exact *join, uint32_t out);
 size_t exact_name_padding(bool has_mercury);
 
 /* exact_merge.c: appends to *out the items of lists[0 .. join->count), which stand in the order of
- * compilation, as one list in that order: common ones once, those of closing kernels not at all.
- * False when a kernel's items do not stand together. */
-bool exact_merge(struct exact *join, const struct exact_list *lists, struct exact_list *out);
+ * compilation, as one list in that order: common ones once, those of closing kernels not at all. */
+void exact_merge(struct exact *join, const struct exact_list *lists, struct exact_list *out);
 
 /* One empty list for each chunk. */
 struct exact_list *exact_lists(struct exact *join);
@@ -187,16 +181,16 @@ size_t exact_find_key(const struct exact_list *list, size_t begin, struct text k
 void exact_sort_by_row(struct exact_list *list);
 
 /* exact_symbols.c: orders, numbers and renames the symbols; writes the symbol tables. */
-bool exact_join_symbols(struct exact *join);
-bool exact_write_symbols(struct exact *join);
+void exact_join_symbols(struct exact *join);
+void exact_write_symbols(struct exact *join);
 
 /* Checks, once sections have their numbers, that all chunks have the program's variables, and its
  * own symbols at the same places. */
-bool exact_check_symbols(struct exact *join);
+void exact_check_symbols(struct exact *join);
 
 /* exact_names.c: joins .shstrtab; once the symbols are joined, makes .strtab. */
-bool exact_join_section_names(struct exact *join);
-bool exact_join_strings(struct exact *join);
+void exact_join_section_names(struct exact *join);
+void exact_join_strings(struct exact *join);
 
 /* The offset of a name in .strtab; 0 = none. */
 uint32_t exact_string(const struct exact *join, struct text name);
@@ -204,19 +198,19 @@ uint32_t exact_string(const struct exact *join, struct text name);
 /* exact_sections.c: sets the order of classes; classes the sections of a chunk; orders and numbers
  * those of the result, makes their headers, and places them as the assembler does. */
 void exact_order_classes(struct exact *join);
-bool exact_classify(struct exact *join, struct exact_input *input);
-bool exact_join_sections(struct exact *join);
-bool exact_finish_headers(struct exact *join);
-bool exact_layout(struct exact *join);
+void exact_classify(struct exact *join, struct exact_input *input);
+void exact_join_sections(struct exact *join);
+void exact_finish_headers(struct exact *join);
+void exact_layout(struct exact *join);
 
 /* exact_contents.c: fills the sections but the symbol and string tables; checks that the program's
  * own are the same in all chunks, or merges them. */
-bool exact_fill(struct exact *join);
+void exact_fill(struct exact *join);
 
 /* exact_debug.c: joins frames or a line table, which are the common section `out` of the result,
  * and its relocations (0 = none); joins the texts of PTX. */
-bool exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations);
-bool exact_fill_ptx(struct exact *join, uint32_t out);
+void exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations);
+void exact_fill_ptx(struct exact *join, uint32_t out);
 
 /* The chunk whose header of the line table of the source, or of Mercury's twin of it, is the
  * program's; the base if no chunk has that table. */

@@ -96,7 +96,7 @@ static bool is_first_table(const struct cubin_section *section, size_t index)
 
 /* The first three sections must be where the join expects them (there are three, since there is a
  * symbol table), and the others in order of their classes and, within a class, of their names. */
-bool exact_classify(struct exact *join, struct exact_input *input)
+void exact_classify(struct exact *join, struct exact_input *input)
 {
     const struct cubin *cubin = &input->cubin;
     unsigned last = 0;
@@ -107,18 +107,17 @@ bool exact_classify(struct exact *join, struct exact_input *input)
         unsigned place = join->place[class];
 
         if (class == CLASS_NONE)
-            return exact_unsupported(join, input, i, "is one table over all kernels");
+            exact_unsupported(join, input, i, "is one table over all kernels");
         if ((i <= EXACT_SYMBOLS && !is_first_table(section, i)) ||
             (i <= EXACT_SYMBOLS) != (class == CLASS_TABLE) || place < last ||
             (i > EXACT_SYMBOLS && class == input->section_class[i - 1] &&
              section->name.data <= section[-1].name.data))
-            return exact_unsupported(join, input, i, "stands in another order");
+            exact_unsupported(join, input, i, "stands in another order");
         if (class == CLASS_TWIN_RESERVED && section->size > 0 && join->form->names == NAMES_CREATED)
-            return exact_unsupported(join, input, i, "holds memory that the assembler never set");
+            exact_unsupported(join, input, i, "holds memory that the assembler never set");
         input->section_class[i] = (uint8_t) class;
         last = place;
     }
-    return true;
 }
 
 /* Finds the section in another chunk if this one has only its name. */
@@ -182,7 +181,7 @@ static void map_common_sections(struct exact *join)
     }
 }
 
-bool exact_join_sections(struct exact *join)
+void exact_join_sections(struct exact *join)
 {
     struct exact_list *names = &join->section_names;
 
@@ -200,13 +199,12 @@ bool exact_join_sections(struct exact *join)
                 table_add(&join->seen, item->key, (uint32_t)join->sections.count);
         }
     if (join->image.section_count >= SHN_LORESERVE)
-        return exact_unsupported(join, NULL, 0, "and the others have too many sections");
+        exact_unsupported(join, NULL, 0, "and the others have too many sections");
     map_common_sections(join);
-    return true;
 }
 
 /* Maps the section and symbol indices in a section header to the result's. */
-static bool map_header(struct exact *join, size_t out)
+static void map_header(struct exact *join, size_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
     const struct exact_input *input = item->input;
@@ -215,23 +213,22 @@ static bool map_header(struct exact *join, size_t out)
 
     section->link = input->section_out[section->link];
     if (section->type == SHT_SYMTAB || class == CLASS_TWIN_SYMTAB || section->info == 0)
-        return true;
+        return;
     if ((section->flags & SHF_INFO_LINK) || class_is_in(class, CLASSES_OF_RELOCATIONS)) {
         section->info = input->section_out[section->info];
     } else if (class == CLASS_TEXT || class == CLASS_TWIN_TEXT) {
         uint32_t row = section->info & 0xffffff;
 
         if (row >= input->cubin.symbol_count)
-            return exact_differs(join, input, item->index, "has no symbol");
+            exact_differs(join, input, item->index, "has no symbol");
         section->info = (section->info & 0xff000000) | input->symbol_out[row];
     } else {
-        return exact_unsupported(join, input, item->index, "refers to something unknown");
+        exact_unsupported(join, input, item->index, "refers to something unknown");
     }
-    return true;
 }
 
 /* Checks that every section of a chunk is in the result, except those of closing kernels. */
-static bool check_all_placed(struct exact *join)
+static void check_all_placed(struct exact *join)
 {
     for (size_t c = 0; c < join->count; c++) {
         const struct exact_input *input = &join->inputs[c];
@@ -240,23 +237,20 @@ static bool check_all_placed(struct exact *join)
             uint32_t owner = input->section_owner[i];
 
             if ((owner == EXACT_COMMON || owner < join->kernel_count) && !input->section_out[i])
-                return exact_unsupported(join, input, i, "has no place in the program");
+                exact_unsupported(join, input, i, "has no place in the program");
         }
     }
-    return true;
 }
 
 /* Sets section names, and e_flags, which name a note's section. */
-bool exact_finish_headers(struct exact *join)
+void exact_finish_headers(struct exact *join)
 {
     struct image *image = &join->image;
     struct buffer *names = &join->scratch;
 
     for (size_t i = 1; i < image->section_count; i++)
-        if (!map_header(join, i))
-            return false;
-    if (!check_all_placed(join))
-        return false;
+        map_header(join, i);
+    check_all_placed(join);
     buffer_char(names, '\0');
     for (size_t i = 0; i < join->section_names.count; i++) {
         const struct exact_item *item = &join->section_names.items[i];
@@ -273,7 +267,6 @@ bool exact_finish_headers(struct exact *join)
     for (uint32_t i = 1; i < image->section_count; i++)
         if (exact_kind_of(join, i) == KIND_TARGET)
             image->flags = (image->flags & CUBIN_FLAGS_MERGEABLE) | CUBIN_FLAGS_NOTE(i);
-    return true;
 }
 
 /* Sections stand in the file one after the other, aligned, as nvlink lays them out, except for two
@@ -336,7 +329,7 @@ static void find_gaps(const struct exact *join, const struct gaps *gaps, uint64_
 }
 
 /* Checks that a chunk's sections stand where the rules place them. */
-static bool check_chunk(struct exact *join, const struct exact_input *input)
+static void check_chunk(struct exact *join, const struct exact_input *input)
 {
     const struct cubin *cubin = &input->cubin;
     uint64_t position = sizeof(Elf64_Ehdr);
@@ -361,14 +354,13 @@ static bool check_chunk(struct exact *join, const struct exact_input *input)
             if (cubin_is_mercury(section) && input->section_owner[i] == EXACT_COMMON &&
                 section->data.data < input->file.data + position)
                 continue;
-            return exact_unsupported(join, input, i, "stands at another place");
+            exact_unsupported(join, input, i, "stands at another place");
         }
         position = place + section->size;
     }
-    return true;
 }
 
-bool exact_layout(struct exact *join)
+void exact_layout(struct exact *join)
 {
     struct image *image = &join->image;
     struct gaps gaps = {.has_mercury = join->base->has_mercury};
@@ -378,11 +370,9 @@ bool exact_layout(struct exact *join)
     };
 
     for (size_t i = 0; i < join->count; i++)
-        if (!check_chunk(join, &join->inputs[i]))
-            return false;
+        check_chunk(join, &join->inputs[i]);
     for (size_t i = 1; i < image->section_count; i++)
         count_section(&gaps, image->sections[i].name);
     find_gaps(join, &gaps, layout.gaps);
     image_layout_program(image, &layout);
-    return true;
 }

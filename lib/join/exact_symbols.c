@@ -29,22 +29,17 @@ static void list_exact_symbols(struct exact *join, struct exact_input *input, si
     }
 }
 
-static bool merge_part(struct exact *join, unsigned part, struct exact_list *out)
+static void merge_part(struct exact *join, unsigned part, struct exact_list *out)
 {
     struct exact_list *lists = exact_lists(join);
 
     for (size_t i = 0; i < join->count; i++) {
         struct exact_input *input = &join->inputs[i];
-        size_t end = input->cubin.symbol_count;
+        size_t bounds[] = {1, input->locals, input->globals_end, input->cubin.symbol_count};
 
-        if (part == 0)
-            list_exact_symbols(join, input, 1, input->locals, &lists[i]);
-        else if (part == 1)
-            list_exact_symbols(join, input, input->locals, input->globals_end, &lists[i]);
-        else
-            list_exact_symbols(join, input, input->globals_end, end, &lists[i]);
+        list_exact_symbols(join, input, bounds[part], bounds[part + 1], &lists[i]);
     }
-    return exact_merge(join, lists, out);
+    exact_merge(join, lists, out);
 }
 
 /* Parses a name "$__internal_NUMBER_..." of one of the assembler's own numbered functions. */
@@ -57,7 +52,7 @@ static bool internal_number(struct text name, uint64_t *number, struct text *res
 
 /* Renumbers the assembler's functions of one section, which are adjacent from item *i on, starting
  * with *next. */
-static bool renumber_section(struct exact *join, size_t *i, uint64_t *next)
+static void renumber_section(struct exact *join, size_t *i, uint64_t *next)
 {
     const struct exact_list *list = &join->locals;
     const struct exact_item *head = &list->items[*i];
@@ -81,8 +76,8 @@ static bool renumber_section(struct exact *join, size_t *i, uint64_t *next)
         count++;
     }
     if (most - least + 1 != count)
-        return exact_unsupported(join, input, EXACT_SYMBOLS,
-                                 "counts the assembler's functions in another order");
+        exact_unsupported(join, input, EXACT_SYMBOLS,
+                          "counts the assembler's functions in another order");
     for (; *i < end; ++*i) {
         uint32_t row = list->items[*i].index;
 
@@ -92,10 +87,9 @@ static bool renumber_section(struct exact *join, size_t *i, uint64_t *next)
                                      (unsigned long long)(*next + number - least), TEXT_ARG(rest)));
     }
     *next += count;
-    return true;
 }
 
-static bool rename_internals(struct exact *join)
+static void rename_internals(struct exact *join)
 {
     uint64_t next = 0;
     uint64_t number;
@@ -106,10 +100,9 @@ static bool rename_internals(struct exact *join)
 
         if (!internal_number(item->input->cubin.symbols[item->index].name, &number, &rest))
             i++;
-        else if (!renumber_section(join, &i, &next))
-            return false;
+        else
+            renumber_section(join, &i, &next);
     }
-    return true;
 }
 
 static void number_symbols(struct exact *join, const struct exact_list *list, uint32_t *next)
@@ -141,22 +134,22 @@ static void map_common_symbols(struct exact *join)
     }
 }
 
-bool exact_join_symbols(struct exact *join)
+void exact_join_symbols(struct exact *join)
 {
     uint32_t next = 1;
 
     join->ends = exact_find_line_header(join, false);
-    if (!merge_part(join, 0, &join->locals) || !merge_part(join, 1, &join->globals) ||
-        !merge_part(join, 2, &join->last_locals) || !rename_internals(join))
-        return false;
+    merge_part(join, 0, &join->locals);
+    merge_part(join, 1, &join->globals);
+    merge_part(join, 2, &join->last_locals);
+    rename_internals(join);
     table_free(&join->seen);
     number_symbols(join, &join->locals, &next);
     number_symbols(join, &join->globals, &next);
     number_symbols(join, &join->last_locals, &next);
     map_common_symbols(join);
     if (next >= 1u << 24)
-        return exact_unsupported(join, NULL, 0, "and the others have too many symbols");
-    return true;
+        exact_unsupported(join, NULL, 0, "and the others have too many symbols");
 }
 
 /* A chunk's row, in Mercury's table if `is_mercury`, with the program's section; its name is a
@@ -209,7 +202,7 @@ static void write_table(struct exact *join, uint32_t out, bool is_mercury)
     section->info = (uint32_t)(last > 0 ? count : locals);
 }
 
-bool exact_write_symbols(struct exact *join)
+void exact_write_symbols(struct exact *join)
 {
     struct image *image = &join->image;
 
@@ -219,7 +212,6 @@ bool exact_write_symbols(struct exact *join)
             write_table(join, i, true);
     image_take_strings(image, EXACT_STRINGS, &(struct image_strings){.bytes = join->strings.bytes});
     join->strings.bytes = (struct buffer){0};
-    return true;
 }
 
 /* Whether the symbol names a place in the program's data, which all chunks must have. */
@@ -244,7 +236,7 @@ static bool is_same_row(const struct exact_input *a, uint32_t row, const struct 
     return memcmp(&x, &y, sizeof x) == 0;
 }
 
-static bool check_symbol_list(struct exact *join, const struct exact_list *list)
+static void check_symbol_list(struct exact *join, const struct exact_list *list)
 {
     for (size_t i = 0; i < list->count; i++) {
         const struct exact_item *item = &list->items[i];
@@ -260,16 +252,16 @@ static bool check_symbol_list(struct exact *join, const struct exact_list *list)
             if (row == TABLE_NONE && !is_variable(input, symbol))
                 continue;
             if (row == TABLE_NONE)
-                return exact_differs(join, other, EXACT_SYMBOLS, "has not all variables");
+                exact_differs(join, other, EXACT_SYMBOLS, "has not all variables");
             if (!is_same_row(input, item->index, other, row, false) ||
                 !is_same_row(input, item->index, other, row, true))
-                return exact_differs(join, other, EXACT_SYMBOLS, "has a symbol at another place");
+                exact_differs(join, other, EXACT_SYMBOLS, "has a symbol at another place");
         }
     }
-    return true;
 }
 
-bool exact_check_symbols(struct exact *join)
+void exact_check_symbols(struct exact *join)
 {
-    return check_symbol_list(join, &join->locals) && check_symbol_list(join, &join->globals);
+    check_symbol_list(join, &join->locals);
+    check_symbol_list(join, &join->globals);
 }

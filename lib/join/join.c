@@ -96,15 +96,26 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
     return join_relocatable(&join);
 }
 
-static bool join_whole(struct exact *join)
+static enum link_code join_whole(void *argument)
 {
-    return exact_read(join) && exact_divide_symbols(join) &&
-           /* Every section and symbol has its owner; now they get their order. */
-           exact_join_symbols(join) && exact_join_section_names(join) &&
-           exact_join_sections(join) && exact_check_symbols(join) &&
-           /* All have their numbers; now they are written. */
-           exact_join_strings(join) && exact_write_symbols(join) && exact_fill(join) &&
-           exact_finish_headers(join) && exact_layout(join);
+    struct exact *join = argument;
+
+    if (join->count == 0 || join->request->kernel_count == 0)
+        exact_unsupported(join, NULL, 0, "there is nothing to join");
+    exact_read(join);
+    exact_divide_symbols(join);
+    /* Every section and symbol has its owner; now they get their order. */
+    exact_join_symbols(join);
+    exact_join_section_names(join);
+    exact_join_sections(join);
+    exact_check_symbols(join);
+    /* All have their numbers; now they are written. */
+    exact_join_strings(join);
+    exact_write_symbols(join);
+    exact_fill(join);
+    exact_finish_headers(join);
+    exact_layout(join);
+    return LINK_OK;
 }
 
 static void free_exact(void *argument)
@@ -130,16 +141,18 @@ static enum exact_join_outcome join_chunks(struct buffer *image,
                                            struct exact_join_difference *why)
 {
     struct exact join = {.request = request, .why = why, .outcome = EXACT_JOIN_OK};
+    enum link_code code;
 
     CONTEXT_DEFER(free_exact, &join);
     join.inputs = arena_zalloc(&join.arena, request->count, sizeof *join.inputs);
     join.count = request->count;
     for (size_t i = 0; i < join.count; i++)
         join.inputs[i].chunk = i;
-    if (request->count == 0 || request->kernel_count == 0)
-        exact_unsupported(&join, NULL, 0, "there is nothing to join");
-    else if (join_whole(&join))
+    code = context_run(join_whole, &join);
+    if (code == LINK_OK)
         image_bytes(&join.image, image);
+    else if (join.outcome == EXACT_JOIN_OK)
+        context_raise(code);
     return join.outcome;
 }
 

@@ -1,5 +1,6 @@
 /* Lists of the chunks are joined to one in the order in which the whole program is compiled. */
 
+#include "base/context.h"
 #include "join/exact_plan.h"
 #include "suite.h"
 
@@ -26,6 +27,20 @@ static void read_list(struct exact *join, struct exact_list *list, const char *w
     }
 }
 
+struct merging {
+    struct exact *join;
+    const struct exact_list *lists;
+    struct exact_list out;
+};
+
+static enum link_code run_merge(void *argument)
+{
+    struct merging *merging = argument;
+
+    exact_merge(merging->join, merging->lists, &merging->out);
+    return LINK_OK;
+}
+
 /* Merges two chunks' lists. `owners` has each kernel's chunk, `ends` the chunk whose order goes for
  * what is made at the end. Returns the words of the result, or why there is none; freed by the
  * caller. */
@@ -49,16 +64,16 @@ static struct buffer merge(const char *const chunks[2], const char *owners, uint
                          .base = inputs,
                          .ends = &inputs[ends]};
     struct exact_list *lists = exact_lists(&join);
-    struct exact_list out = {0};
+    struct merging merging = {&join, lists, {0}};
     struct buffer said = {0};
 
     for (size_t i = 0; owners[i]; i++)
         chunk_of[i] = &inputs[owners[i] - '0'];
     for (size_t i = 0; i < 2; i++)
         read_list(&join, &lists[i], chunks[i]);
-    if (exact_merge(&join, lists, &out))
-        for (size_t i = 0; i < out.count; i++)
-            buffer_printf(&said, i ? " %.*s" : "%.*s", TEXT_ARG(out.items[i].key));
+    if (context_run(run_merge, &merging) == LINK_OK)
+        for (size_t i = 0; i < merging.out.count; i++)
+            buffer_printf(&said, i ? " %.*s" : "%.*s", TEXT_ARG(merging.out.items[i].key));
     else
         buffer_printf(&said, "chunk %zu %s", why.chunk, why.what);
     buffer_char(&said, '\0');
