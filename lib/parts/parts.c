@@ -29,34 +29,22 @@ static void write_header(struct buffer *text, const struct ptx_module *module)
     buffer_printf(text, "\n.address_size %u\n\n", module->address_size);
 }
 
-static void write_linkage(struct buffer *text, enum ptx_linkage linkage)
-{
-    if (linkage != PTX_INTERNAL)
-        buffer_printf(text, "%s ", ptx_linkage_name(linkage));
-}
-
-static void write_declaration(const struct joining *joining, struct buffer *text,
-                              const struct symbol_version *version)
-{
-    const struct ptx_item *item = joining->entries[version->entry].item;
-
-    buffer_append(text, version->text.data, version->head_size);
-    buffer_string(text, item->function.performance.is_noreturn ? "\n.noreturn;\n" : ";\n");
-}
-
 static void write_items(const struct joining *joining, struct buffer *text)
 {
     for (size_t i = 0; i < joining->sequence_count; i++) {
         struct joined_place place = joining->sequence[i];
         const struct symbol_version *version = &joining->versions[place.version];
         const struct joined_symbol *symbol = &joining->symbols[version->symbol];
+        const struct ptx_item *item = joining->entries[version->entry].item;
 
         if (symbol->is_function && symbol->is_defined && !place.is_declaration)
             buffer_char(text, '\n');
-        if (!symbol->is_defined || !parts_is_hidden(joining, symbol))
-            write_linkage(text, (enum ptx_linkage)symbol->linkage);
+        if (symbol->linkage != PTX_INTERNAL &&
+            (!symbol->is_defined || !parts_is_hidden(joining, symbol)))
+            buffer_printf(text, "%s ", ptx_linkage_name((enum ptx_linkage)symbol->linkage));
         if (place.is_declaration) {
-            write_declaration(joining, text, version);
+            buffer_append(text, version->text.data, version->head_size);
+            buffer_string(text, item->function.performance.is_noreturn ? "\n.noreturn;\n" : ";\n");
         } else {
             buffer_text(text, version->text);
             buffer_char(text, '\n');
@@ -142,7 +130,5 @@ enum parts_answer parts_join(struct parts_result *result, struct arena *arena,
     parts_arrange(&joining);
     parts_name_versions(&joining);
     result->ptx = write_program(&joining);
-    for (size_t i = 0; i < joining.symbol_count; i++)
-        result->several += parts_stays_split(&joining, &joining.symbols[i]);
     return PARTS_JOINED;
 }

@@ -24,14 +24,6 @@ struct naming {
     struct buffer content;
 };
 
-static struct part_entry *find_entry_of_name(const struct joining *joining, uint32_t part,
-                                             struct text name)
-{
-    uint32_t at = table_find(&joining->parts[part].names, name);
-
-    return at == TABLE_NONE ? NULL : &joining->entries[at];
-}
-
 static bool is_private(const struct ptx_item *item, struct text beginning)
 {
     return item->kind == PTX_VARIABLE && item->linkage == PTX_INTERNAL &&
@@ -53,7 +45,7 @@ static uint64_t hash_content(struct naming *naming, uint32_t part, const struct 
     while ((token = lexer_next(&lexer)).kind != TOKEN_END) {
         struct text word = lexer_text(&lexer, token);
         const struct part_entry *entry =
-            token.kind == TOKEN_WORD ? find_entry_of_name(naming->joining, part, word) : NULL;
+            token.kind == TOKEN_WORD ? parts_entry(naming->joining, part, word) : NULL;
 
         buffer_char(content, ' ');
         buffer_text(content, entry && entry->symbol != NO_INDEX

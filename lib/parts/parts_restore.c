@@ -83,40 +83,35 @@ static struct parts_rank rank_of(const struct joining *joining, const struct nod
 }
 
 /* The node of an item in a part's text, or NULL when it is not in the program's text. */
-static struct node *find_node(const struct restoring *restoring, const struct joined_part *part,
+static struct node *find_node(const struct restoring *restoring, uint32_t part,
                               const struct ptx_item *item)
 {
     const struct joining *joining = restoring->joining;
+    const struct part_entry *entry = NULL;
     const struct joined_symbol *symbol;
-    uint32_t at, version;
 
-    if (item->kind != PTX_FUNCTION && item->kind != PTX_VARIABLE)
+    if (item->kind == PTX_FUNCTION || item->kind == PTX_VARIABLE)
+        entry = parts_entry(joining, part, item->name);
+    if (!entry || entry->version == NO_INDEX || !joining->versions[entry->version].is_reached)
         return NULL;
-    at = table_find(&part->names, item->name);
-    if (at == TABLE_NONE || joining->entries[at].symbol == NO_INDEX)
-        return NULL;
-    version = joining->entries[at].version;
-    if (version == NO_INDEX || !joining->versions[version].is_reached)
-        return NULL;
-    symbol = &joining->symbols[joining->entries[at].symbol];
-    return &restoring->nodes[2 * version +
+    symbol = &joining->symbols[entry->symbol];
+    return &restoring->nodes[2 * entry->version +
                              (symbol->is_function && symbol->is_defined && !item->is_definition)];
 }
 
 /* Lists the nodes of a part in the order of its text, each once. */
-static void read_row(struct restoring *restoring, size_t part, uint32_t *stamps)
+static void read_row(struct restoring *restoring, uint32_t part, uint32_t *stamps)
 {
     const struct ptx_module *module = restoring->joining->parts[part].module;
 
     restoring->row_size = 0;
     for (size_t i = 0; i < module->item_count; i++) {
-        struct node *node =
-            find_node(restoring, &restoring->joining->parts[part], &module->items[i]);
+        struct node *node = find_node(restoring, part, &module->items[i]);
         size_t index = node ? (size_t)(node - restoring->nodes) : 0;
 
         if (!node || stamps[index] == part + 1)
             continue;
-        stamps[index] = (uint32_t)part + 1;
+        stamps[index] = part + 1;
         node->is_there = true;
         restoring->row[restoring->row_size++] = (uint32_t)index;
     }
@@ -231,7 +226,7 @@ static void read_rows(struct restoring *restoring)
         most += joining->parts[i].module->item_count;
     restoring->row = arena_alloc(&joining->arena, most, sizeof *restoring->row);
     restoring->edges = arena_alloc(&joining->arena, most, sizeof *restoring->edges);
-    for (size_t i = 0; i < joining->part_count; i++) {
+    for (uint32_t i = 0; i < joining->part_count; i++) {
         read_row(restoring, i, stamps);
         note_neighbours(restoring, false);
         note_neighbours(restoring, true);
@@ -261,17 +256,9 @@ static void put_restored(struct restoring *restoring, struct node *node)
     }
 }
 
-static int compare_pointers(const void *left, const void *right)
-{
-    return compare_nodes(*(struct node *const *)left, *(struct node *const *)right);
-}
+COMPARISON(compare_pointers, struct node *, compare_nodes(*a, *b));
 
-static int compare_reach(const void *left, const void *right)
-{
-    const struct node *a = *(struct node *const *)left, *b = *(struct node *const *)right;
-
-    return COMPARE(a->key.reach, b->key.reach);
-}
+COMPARISON(compare_reach, struct node *, COMPARE((*a)->key.reach, (*b)->key.reach));
 
 /* Always takes the node with the lowest key of those that can come next. The library may have
  * written private strings in a different order in each part: if rows contradict each other, some

@@ -158,6 +158,16 @@ enum parts_answer parts_read(struct joining *joining);
  * up to its semicolon, and the variable's name. False when there is none. */
 bool parts_demoted(struct text body, size_t at, struct text *name, struct text *statement);
 
+/* The entry of a part's name, or NULL. */
+static inline struct part_entry *parts_entry(const struct joining *joining, uint32_t part,
+                                             struct text name)
+{
+    const struct joined_part *p = &joining->parts[part];
+    uint32_t at = filter_may_have(&p->filter, name) ? table_find(&p->names, name) : TABLE_NONE;
+
+    return at == TABLE_NONE ? NULL : &joining->entries[at];
+}
+
 /* parts_names.c: makes one symbol for each name, one number for each file and string. */
 bool parts_name(struct joining *joining);
 
@@ -178,12 +188,9 @@ void parts_arrange(struct joining *joining);
 /* parts_restore.c: sets `sequence` to the order that reached versions have in one compilation. */
 void parts_restore(struct joining *joining);
 
-/* parts_versions.c: whether more than one version of the symbol comes into the text. */
-bool parts_stays_split(const struct joining *joining, const struct joined_symbol *symbol);
-
 /* parts_order.c: whether the symbol is a variable that host code does not name. */
 bool parts_is_hidden(const struct joining *joining, const struct joined_symbol *symbol);
 
-/* parts_versions.c: renames all versions of each symbol except one, and renders again the texts
- * that name them. */
+/* parts_versions.c: renames all versions of each symbol except one, renders again the texts that
+ * name them, and counts the functions that stay in several. */
 void parts_name_versions(struct joining *joining);

@@ -14,7 +14,7 @@
 struct reading {
     struct joining *joining;
     struct rendering *rendering; /* the joining's */
-    const struct joined_part *part;
+    uint32_t part;
     const struct part_entry
         *own; /* in its function's head, where a name is no reference; else NULL */
     struct lexer lexer;
@@ -136,16 +136,6 @@ static void render_entry(struct reading *reading, struct token token, struct par
         replace_name(reading, token, name);
 }
 
-static struct part_entry *find_entry(const struct reading *reading, struct text word)
-{
-    uint32_t at;
-
-    if (!filter_may_have(&reading->part->filter, word))
-        return NULL;
-    at = table_find(&reading->part->names, word);
-    return at == TABLE_NONE ? NULL : &reading->joining->entries[at];
-}
-
 static void render_word(struct reading *reading, struct token token)
 {
     struct text word = lexer_text(&reading->lexer, token);
@@ -164,7 +154,7 @@ static void render_word(struct reading *reading, struct token token)
     if (is_target)
         reading->is_call = false;
     reading->has_file = text_equal(word, TEXT("inlined_at"));
-    entry = find_entry(reading, word);
+    entry = parts_entry(reading->joining, reading->part, word);
     if (entry)
         render_entry(reading, token, entry, is_target);
     else
@@ -173,7 +163,7 @@ static void render_word(struct reading *reading, struct token token)
 
 static void render_file(struct reading *reading, struct token token)
 {
-    const struct joined_part *part = reading->part;
+    const struct joined_part *part = &reading->joining->parts[reading->part];
     size_t low;
     uint64_t own;
 
@@ -297,7 +287,7 @@ static void render_text(struct joining *joining, const struct part_entry *own, b
 {
     struct reading reading = {.joining = joining,
                               .rendering = &joining->rendering,
-                              .part = &joining->parts[own->part],
+                              .part = own->part,
                               .own = is_head ? own : NULL,
                               .lexer = lexer_at(text, 0)};
     struct token last = {.kind = TOKEN_END}, token;

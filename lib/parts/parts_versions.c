@@ -177,9 +177,9 @@ struct refinement {
 /* A part's version of a split symbol. */
 static uint32_t version_in_part(const struct joining *joining, uint32_t part, uint32_t symbol)
 {
-    uint32_t at = table_find(&joining->parts[part].names, joining->symbols[symbol].name);
+    const struct part_entry *entry = parts_entry(joining, part, joining->symbols[symbol].name);
 
-    return at == TABLE_NONE ? NO_INDEX : joining->entries[at].version;
+    return entry ? entry->version : NO_INDEX;
 }
 
 uint32_t parts_meant(const struct joining *joining, const struct symbol_version *version,
@@ -327,14 +327,11 @@ static int compare_versions(const void *left, const void *right, void *argument)
     const struct joining *joining = argument;
     const struct symbol_version *first = &joining->versions[*a], *second = &joining->versions[*b];
     uint32_t address = joining->symbols[first->symbol].address;
-    int order;
 
-    if (first->is_reached != second->is_reached)
-        return first->is_reached ? -1 : 1;
-    if ((*a == address) != (*b == address))
-        return *a == address ? -1 : 1;
-    order = text_compare(first->text, second->text);
-    return order ?: COMPARE(first->hash, second->hash);
+    return COMPARE(second->is_reached, first->is_reached) ?:
+           COMPARE(*b == address, *a == address) ?:
+           text_compare(first->text, second->text) ?:
+           COMPARE(first->hash, second->hash);
 }
 
 /* Names the versions: the one whose address is taken, or else the one with the lowest text, keeps
@@ -342,10 +339,13 @@ static int compare_versions(const void *left, const void *right, void *argument)
 static void name_versions(struct joining *joining, struct joined_symbol *symbol)
 {
     uint32_t *list = NULL;
-    size_t count = 0, capacity = 0;
+    size_t count = 0, capacity = 0, reached = 0;
 
-    for (uint32_t i = symbol->first_version; i != NO_INDEX; i = joining->versions[i].next)
+    for (uint32_t i = symbol->first_version; i != NO_INDEX; i = joining->versions[i].next) {
         ARENA_PUSH(&joining->arena, list, count, capacity) = i;
+        reached += joining->versions[i].is_reached;
+    }
+    joining->result->several += reached > 1;
     qsort_r(list, count, sizeof *list, compare_versions, joining);
     for (size_t i = 1; i < count; i++) {
         struct symbol_version *version = &joining->versions[list[i]];
@@ -366,16 +366,6 @@ static bool names_split(const struct joining *joining, const struct symbol_versi
     return is_split;
 }
 
-bool parts_stays_split(const struct joining *joining, const struct joined_symbol *symbol)
-{
-    size_t count = 0;
-
-    for (uint32_t i = symbol->first_version; symbol->is_split && i != NO_INDEX;
-         i = joining->versions[i].next)
-        count += joining->versions[i].is_reached;
-    return count > 1;
-}
-
 /* Versions with the same text differ in their callees, which come before them: adds the callees'
  * hashes to theirs. */
 static void hash_calls(struct joining *joining, struct symbol_version *version)
@@ -390,13 +380,6 @@ static void hash_calls(struct joining *joining, struct symbol_version *version)
     }
 }
 
-static void render_again(struct joining *joining, struct symbol_version *version)
-{
-    parts_render(joining, &joining->entries[version->entry]);
-    version->text = arena_text(&joining->arena, buffer_view(&joining->rendering.text));
-    version->head_size = joining->rendering.head_size;
-}
-
 void parts_name_versions(struct joining *joining)
 {
     for (size_t i = 0; i < joining->reached_count; i++)
@@ -404,7 +387,13 @@ void parts_name_versions(struct joining *joining)
     for (size_t i = 0; i < joining->symbol_count; i++)
         if (joining->symbols[i].is_split)
             name_versions(joining, &joining->symbols[i]);
-    for (size_t i = 0; i < joining->version_count; i++)
-        if (names_split(joining, &joining->versions[i]))
-            render_again(joining, &joining->versions[i]);
+    for (size_t i = 0; i < joining->version_count; i++) {
+        struct symbol_version *version = &joining->versions[i];
+
+        if (!names_split(joining, version))
+            continue;
+        parts_render(joining, &joining->entries[version->entry]);
+        version->text = arena_text(&joining->arena, buffer_view(&joining->rendering.text));
+        version->head_size = joining->rendering.head_size;
+    }
 }
