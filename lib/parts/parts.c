@@ -33,9 +33,8 @@ static void write_items(const struct joining *joining, struct buffer *text)
 {
     for (size_t i = 0; i < joining->sequence_count; i++) {
         struct joined_place place = joining->sequence[i];
-        const struct symbol_version *version = &joining->versions[place.version];
-        const struct joined_symbol *symbol = &joining->symbols[version->symbol];
-        const struct ptx_item *item = joining->entries[version->entry].item;
+        const struct symbol_version *version = place.version;
+        const struct joined_symbol *symbol = version->symbol;
 
         if (symbol->is_function && symbol->is_defined && !place.is_declaration)
             buffer_char(text, '\n');
@@ -44,7 +43,9 @@ static void write_items(const struct joining *joining, struct buffer *text)
             buffer_printf(text, "%s ", ptx_linkage_name((enum ptx_linkage)symbol->linkage));
         if (place.is_declaration) {
             buffer_append(text, version->text.data, version->head_size);
-            buffer_string(text, item->function.performance.is_noreturn ? "\n.noreturn;\n" : ";\n");
+            buffer_string(text, version->entry->item->function.performance.is_noreturn
+                                    ? "\n.noreturn;\n"
+                                    : ";\n");
         } else {
             buffer_text(text, version->text);
             buffer_char(text, '\n');
@@ -103,7 +104,7 @@ static struct text write_program(struct joining *joining)
 
     CONTEXT_DEFER(buffer_cleanup, &buffer);
     for (size_t i = 0; i < joining->version_count; i++)
-        size += joining->versions[i].is_reached ? joining->versions[i].text.size + 16 : 0;
+        size += joining->versions[i]->is_reached ? joining->versions[i]->text.size + 16 : 0;
     buffer_reserve(&buffer, size);
     write_header(&buffer, joining->parts[0].module);
     write_pragmas(joining, &buffer);

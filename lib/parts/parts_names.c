@@ -48,9 +48,7 @@ static uint64_t hash_content(struct naming *naming, uint32_t part, const struct 
             token.kind == TOKEN_WORD ? parts_entry(naming->joining, part, word) : NULL;
 
         buffer_char(content, ' ');
-        buffer_text(content, entry && entry->symbol != NO_INDEX
-                                 ? naming->joining->symbols[entry->symbol].name
-                                 : word);
+        buffer_text(content, entry && entry->symbol ? entry->symbol->name : word);
     }
     return XXH3_64bits(content->data, content->size);
 }
@@ -100,35 +98,37 @@ static struct joined_symbol *symbol_of_name(struct naming *naming, struct text n
     struct joining *joining = naming->joining;
     uint32_t at = table_add(&naming->keys, name, (uint32_t)joining->symbol_count);
 
-    if (at == joining->symbol_count)
+    if (at == joining->symbol_count) {
+        struct joined_symbol *symbol = arena_zalloc(&joining->arena, 1, sizeof *symbol);
+
+        symbol->name = name;
         ARENA_PUSH(&joining->arena, joining->symbols, joining->symbol_count,
-                   joining->symbol_capacity) = (struct joined_symbol){.name = name,
-                                                                      .first_entry = NO_INDEX,
-                                                                      .last_entry = NO_INDEX,
-                                                                      .first_version = NO_INDEX,
-                                                                      .address = NO_INDEX};
-    return &joining->symbols[at];
+                   joining->symbol_capacity) = symbol;
+    }
+    return joining->symbols[at];
 }
 
-static uint32_t enter_name(struct joining *joining, uint32_t part, struct text name)
+static struct part_entry *enter_name(struct joining *joining, uint32_t part, struct text name)
 {
     uint32_t at = table_add(&joining->parts[part].names, name, (uint32_t)joining->entry_count);
 
     if (at == joining->entry_count) {
+        struct part_entry *entry = arena_zalloc(&joining->arena, 1, sizeof *entry);
+
+        entry->name = name;
+        entry->part = part;
         filter_add(&joining->parts[part].filter, name);
         ARENA_PUSH(&joining->arena, joining->entries, joining->entry_count,
-                   joining->entry_capacity) = (struct part_entry){
-            .name = name, .part = part, .symbol = NO_INDEX, .version = NO_INDEX, .next = NO_INDEX};
+                   joining->entry_capacity) = entry;
     }
-    return at;
+    return joining->entries[at];
 }
 
 /* Enters a function or variable of a part. */
 static bool enter_item(struct naming *naming, uint32_t part, const struct ptx_item *item)
 {
     struct joining *joining = naming->joining;
-    uint32_t at = enter_name(joining, part, item->name);
-    struct part_entry *entry = &joining->entries[at];
+    struct part_entry *entry = enter_name(joining, part, item->name);
     struct joined_symbol *symbol;
 
     if (entry->item && entry->item->is_definition)
@@ -139,15 +139,14 @@ static bool enter_item(struct naming *naming, uint32_t part, const struct ptx_it
         return true;
     }
     entry->item = item;
-    symbol = symbol_of_name(naming, program_name(naming, part, item));
-    entry->symbol = (uint32_t)(symbol - joining->symbols);
-    if (symbol->first_entry == NO_INDEX)
-        symbol->first_entry = at;
-    else if (joining->entries[symbol->last_entry].part == part)
+    entry->symbol = symbol = symbol_of_name(naming, program_name(naming, part, item));
+    if (!symbol->first_entry)
+        symbol->first_entry = entry;
+    else if (symbol->last_entry->part == part)
         return true; /* two constants have the same contents */
     else
-        joining->entries[symbol->last_entry].next = at;
-    symbol->last_entry = at;
+        symbol->last_entry->next = entry;
+    symbol->last_entry = entry;
     return true;
 }
 
@@ -195,11 +194,10 @@ static void number_files(struct joining *joining, struct joined_part *part)
 static void name_label(struct joining *joining, uint32_t part, struct text label,
                        struct text content)
 {
-    uint32_t at = enter_name(joining, part, label);
     unsigned long long hash = XXH3_64bits(content.data, content.size);
     struct text name = text_of(arena_printf(&joining->arena, "$L__info_string_%016llx", hash));
 
-    joining->entries[at].replacement = name;
+    enter_name(joining, part, label)->replacement = name;
     ARENA_PUSH(&joining->arena, joining->strings, joining->string_count, joining->string_capacity) =
         (struct joined_string){name, content};
 }

@@ -10,7 +10,7 @@
 
 /* A version on the walk, and how many of its references have been followed. */
 struct step {
-    uint32_t version;
+    struct symbol_version *version;
     uint32_t done;
 };
 
@@ -28,7 +28,7 @@ static bool is_data(const struct ptx_item *item)
 
 bool parts_is_hidden(const struct joining *joining, const struct joined_symbol *symbol)
 {
-    const struct part_entry *entry = &joining->entries[symbol->first_entry];
+    const struct part_entry *entry = symbol->first_entry;
 
     return joining->request->used && is_data(entry->item) &&
            !used_names_variable(joining->request->used, entry->name);
@@ -46,34 +46,34 @@ static bool is_root(const struct joining *joining, const struct joined_symbol *s
         return true;
     if (symbol->is_function)
         return symbol->is_defined && symbol->linkage != PTX_INTERNAL;
-    return symbol->is_defined && is_data(joining->entries[symbol->first_entry].item) &&
+    return symbol->is_defined && is_data(symbol->first_entry->item) &&
            !parts_is_hidden(joining, symbol);
 }
 
-static void push_version(struct arrangement *arrangement, uint32_t version)
+static void push_version(struct arrangement *arrangement, struct symbol_version *version)
 {
-    if (version == NO_INDEX || arrangement->joining->versions[version].is_reached)
+    if (!version || version->is_reached)
         return;
-    arrangement->joining->versions[version].is_reached = true;
+    version->is_reached = true;
     arrangement->steps[arrangement->count++] = (struct step){version, 0};
 }
 
-static void visit(struct arrangement *arrangement, uint32_t root)
+static void visit(struct arrangement *arrangement, struct symbol_version *root)
 {
     struct joining *joining = arrangement->joining;
 
     push_version(arrangement, root);
     while (arrangement->count > 0) {
         struct step *step = &arrangement->steps[arrangement->count - 1];
-        const struct symbol_version *version = &joining->versions[step->version];
+        struct symbol_version *version = step->version;
 
         if (step->done < version->reference_count) {
             push_version(arrangement,
                          parts_meant(joining, version, version->references[step->done++]));
         } else {
             arrangement->count--;
-            joining->versions[step->version].position = (uint32_t)joining->reached_count;
-            joining->reached[joining->reached_count++] = step->version;
+            version->position = (uint32_t)joining->reached_count;
+            joining->reached[joining->reached_count++] = version;
         }
     }
 }
@@ -109,24 +109,15 @@ static void visit_roots(struct arrangement *arrangement)
         arena_alloc(&arrangement->joining->arena, joining->symbol_count, sizeof *roots);
     size_t count = 0;
 
-    for (size_t i = 0; i < joining->symbol_count; i++) {
-        const struct joined_symbol *symbol = &joining->symbols[i];
-
-        if (is_root(joining, symbol))
-            roots[count++] = make_root(joining, symbol);
-    }
+    for (size_t i = 0; i < joining->symbol_count; i++)
+        if (is_root(joining, joining->symbols[i]))
+            roots[count++] = make_root(joining, joining->symbols[i]);
     SORT(roots, count, compare_roots);
     for (size_t i = 0; i < count; i++)
         visit(arrangement, roots[i].symbol->address);
 }
 
-static int compare_names(const void *left, const void *right, void *argument)
-{
-    const struct joined_place *a = left, *b = right;
-    const struct joining *joining = argument;
-
-    return text_compare(joining->versions[a->version].name, joining->versions[b->version].name);
-}
+COMPARISON(compare_names, struct joined_place, text_compare(a->version->name, b->version->name));
 
 enum { STAGE_DECLARED_ONLY, STAGE_VARIABLES, STAGE_FUNCTIONS, STAGES };
 
@@ -136,20 +127,17 @@ static void order_by_program(struct joining *joining)
 {
     for (int stage = 0; stage < STAGES; stage++) {
         for (size_t i = 0; i < joining->reached_count; i++) {
-            uint32_t version = joining->reached[i];
-            const struct joined_symbol *symbol =
-                &joining->symbols[joining->versions[version].symbol];
+            const struct joined_symbol *symbol = joining->reached[i]->symbol;
             int own = !symbol->is_defined   ? STAGE_DECLARED_ONLY
                       : symbol->is_function ? STAGE_FUNCTIONS
                                             : STAGE_VARIABLES;
 
             if (own == stage)
                 joining->sequence[joining->sequence_count++] =
-                    (struct joined_place){.version = version};
+                    (struct joined_place){.version = joining->reached[i]};
         }
         if (stage == STAGE_DECLARED_ONLY)
-            qsort_r(joining->sequence, joining->sequence_count, sizeof *joining->sequence,
-                    compare_names, joining);
+            SORT(joining->sequence, joining->sequence_count, compare_names);
     }
 }
 
@@ -157,30 +145,21 @@ static void order_by_program(struct joining *joining)
 static void note_declarations(struct joining *joining)
 {
     for (size_t i = 0; i < joining->version_count; i++) {
-        const struct symbol_version *version = &joining->versions[i];
-        bool is_function = joining->symbols[version->symbol].is_function;
+        const struct symbol_version *version = joining->versions[i];
 
         for (uint32_t j = 0; version->is_reached && j < version->reference_count; j++) {
-            uint32_t meant = parts_meant(joining, version, version->references[j]);
-            struct symbol_version *other = meant == NO_INDEX ? NULL : &joining->versions[meant];
+            struct symbol_version *meant = parts_meant(joining, version, version->references[j]);
 
-            if (other && joining->symbols[other->symbol].is_function &&
-                (!is_function || other->line > version->line))
-                other->is_declared = true;
+            if (meant && meant->symbol->is_function &&
+                (!version->symbol->is_function || meant->line > version->line))
+                meant->is_declared = true;
         }
     }
 }
 
-/* Whether the version needs a declaration that is not in the text yet. */
-static bool lacks_declaration(const struct joining *joining, uint32_t version)
+static bool is_declaration_place(struct joined_place place)
 {
-    return joining->versions[version].is_declared &&
-           joining->symbols[joining->versions[version].symbol].is_defined;
-}
-
-static bool is_declaration_place(const struct joining *joining, struct joined_place place)
-{
-    const struct joined_symbol *symbol = &joining->symbols[joining->versions[place.version].symbol];
+    const struct joined_symbol *symbol = place.version->symbol;
 
     return place.is_declaration || (symbol->is_function && !symbol->is_defined);
 }
@@ -194,19 +173,19 @@ static void add_declarations(struct joining *joining)
 
     for (size_t i = 0; i < count; i++)
         if (!list[i].is_declaration)
-            joining->versions[list[i].version].line = (uint32_t)i;
+            list[i].version->line = (uint32_t)i;
     note_declarations(joining);
     for (size_t i = 0; i < count; i++) {
         if (list[i].is_declaration)
-            joining->versions[list[i].version].is_declared = false;
-        heads = is_declaration_place(joining, list[i]) ? i + 1 : heads;
+            list[i].version->is_declared = false;
+        heads = is_declaration_place(list[i]) ? i + 1 : heads;
     }
     made = arena_alloc(&joining->arena, 2 * count, sizeof *made);
     if (heads)
         memcpy(made, list, heads * sizeof *made);
     made_count = heads;
     for (size_t i = heads; i < count; i++)
-        if (lacks_declaration(joining, list[i].version))
+        if (list[i].version->is_declared && list[i].version->symbol->is_defined)
             made[made_count++] = (struct joined_place){list[i].version, true};
     for (size_t i = heads; i < count; i++)
         made[made_count++] = list[i];

@@ -34,13 +34,15 @@ struct node {
     struct parts_rank own, before, behind;
     bool is_there;       /* in the text */
     uint32_t waits_for;  /* number of nodes before it in rows that have no place yet */
-    uint32_t first_edge; /* edges to nodes after it, or NO_INDEX */
+    uint32_t first_edge; /* edges to nodes after it, or NO_EDGE */
 };
+
+#define NO_EDGE UINT32_MAX
 
 /* An edge to the node that directly follows another one in a row. */
 struct edge {
     uint32_t node;
-    uint32_t next; /* next edge of the same first node, or NO_INDEX */
+    uint32_t next; /* next edge of the same first node, or NO_EDGE */
 };
 
 struct restoring {
@@ -76,27 +78,24 @@ static bool is_known_name(struct parts_rank rank)
 static struct parts_rank rank_of(const struct joining *joining, const struct node *node)
 {
     const struct parts_order *order = joining->request->order;
-    const struct joined_symbol *symbol =
-        &joining->symbols[joining->versions[node->place.version].symbol];
 
-    return order->rank(order->argument, symbol->name, node->key.stage == STAGE_DECLARATIONS);
+    return order->rank(order->argument, node->place.version->symbol->name,
+                       node->key.stage == STAGE_DECLARATIONS);
 }
 
 /* The node of an item in a part's text, or NULL when it is not in the program's text. */
 static struct node *find_node(const struct restoring *restoring, uint32_t part,
                               const struct ptx_item *item)
 {
-    const struct joining *joining = restoring->joining;
     const struct part_entry *entry = NULL;
-    const struct joined_symbol *symbol;
 
     if (item->kind == PTX_FUNCTION || item->kind == PTX_VARIABLE)
-        entry = parts_entry(joining, part, item->name);
-    if (!entry || entry->version == NO_INDEX || !joining->versions[entry->version].is_reached)
+        entry = parts_entry(restoring->joining, part, item->name);
+    if (!entry || !entry->version || !entry->version->is_reached)
         return NULL;
-    symbol = &joining->symbols[entry->symbol];
-    return &restoring->nodes[2 * entry->version +
-                             (symbol->is_function && symbol->is_defined && !item->is_definition)];
+    return &restoring->nodes[2 * entry->version->index + (entry->symbol->is_function &&
+                                                          entry->symbol->is_defined &&
+                                                          !item->is_definition)];
 }
 
 /* Lists the nodes of a part in the order of its text, each once. */
@@ -156,20 +155,18 @@ static void place_between(struct node *node)
     }
 }
 
-static enum stage stage_of(const struct restoring *restoring, const struct node *node)
+static enum stage stage_of(struct joined_place place)
 {
-    const struct joining *joining = restoring->joining;
-    const struct joined_symbol *symbol =
-        &joining->symbols[joining->versions[node->place.version].symbol];
+    const struct joined_symbol *symbol = place.version->symbol;
 
     if (!symbol->is_function)
         return STAGE_VARIABLES;
-    return symbol->is_defined && !node->place.is_declaration ? STAGE_FUNCTIONS : STAGE_DECLARATIONS;
+    return symbol->is_defined && !place.is_declaration ? STAGE_FUNCTIONS : STAGE_DECLARATIONS;
 }
 
-static void set_key(struct restoring *restoring, struct node *node)
+static void set_key(struct node *node)
 {
-    node->key.reach = restoring->joining->versions[node->place.version].position;
+    node->key.reach = node->place.version->position;
     if (is_known_name(node->own)) {
         node->key.module = node->own.module;
         node->key.place = node->own.place;
@@ -188,24 +185,25 @@ static void make_nodes(struct restoring *restoring)
     for (uint32_t i = 0; i < count; i++) {
         struct node *node = &restoring->nodes[i];
 
-        node->place = (struct joined_place){i / 2, i % 2};
-        node->is_there = i % 2 == 0 && joining->versions[i / 2].is_reached;
-        node->key.stage = stage_of(restoring, node);
+        node->place = (struct joined_place){joining->versions[i / 2], i % 2};
+        node->place.version->index = i / 2;
+        node->is_there = i % 2 == 0 && node->place.version->is_reached;
+        node->key.stage = stage_of(node->place);
         node->own = rank_of(joining, node);
         node->before = node->behind = PARTS_NO_RANK;
-        node->first_edge = NO_INDEX;
+        node->first_edge = NO_EDGE;
     }
 }
 
 /* Adds edges between adjacent nodes of the same stage in the row. */
 static void link_row(struct restoring *restoring)
 {
-    uint32_t last[STAGES] = {NO_INDEX, NO_INDEX, NO_INDEX};
+    uint32_t last[STAGES] = {NO_EDGE, NO_EDGE, NO_EDGE};
 
     for (size_t i = 0; i < restoring->row_size; i++) {
         uint32_t index = restoring->row[i], stage = restoring->nodes[index].key.stage;
 
-        if (last[stage] != NO_INDEX) {
+        if (last[stage] != NO_EDGE) {
             struct node *node = &restoring->nodes[last[stage]];
 
             restoring->edges[restoring->edge_count] = (struct edge){index, node->first_edge};
@@ -233,7 +231,7 @@ static void read_rows(struct restoring *restoring)
         link_row(restoring);
     }
     for (size_t i = 0; i < count; i++)
-        set_key(restoring, &restoring->nodes[i]);
+        set_key(&restoring->nodes[i]);
 }
 
 static void offer(struct restoring *restoring, struct node *node)
@@ -248,7 +246,7 @@ static void put_restored(struct restoring *restoring, struct node *node)
     struct joining *joining = restoring->joining;
 
     joining->sequence[joining->sequence_count++] = node->place;
-    for (uint32_t i = node->first_edge; i != NO_INDEX; i = restoring->edges[i].next) {
+    for (uint32_t i = node->first_edge; i != NO_EDGE; i = restoring->edges[i].next) {
         struct node *follower = &restoring->nodes[restoring->edges[i].node];
 
         if (--follower->waits_for == 0)

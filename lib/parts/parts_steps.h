@@ -21,18 +21,16 @@
 #include "ptx/item.h"
 #include "ptx/module.h"
 
-#define NO_INDEX UINT32_MAX
-
 /* A name of one part. */
 struct part_entry {
     struct text name;
     const struct ptx_item *item; /* the definition, else a declaration */
     uint32_t part;
-    uint32_t symbol;         /* NO_INDEX: a label in a section */
-    uint32_t version;        /* of the symbol, after the part's text of it has been compared */
-    uint32_t next;           /* the symbol's entry in a later part, or NO_INDEX */
-    bool is_address_taken;   /* the part names it other than as a call's target */
-    struct text replacement; /* new name of a label */
+    struct joined_symbol *symbol;   /* NULL: a label in a section */
+    struct symbol_version *version; /* after the part's text of it has been compared */
+    struct part_entry *next;        /* the symbol's entry in a later part */
+    bool is_address_taken;          /* the part names it other than as a call's target */
+    struct text replacement;        /* new name of a label */
 };
 
 /* A part's file number, and the program's. */
@@ -52,10 +50,12 @@ struct joined_part {
 
 struct joined_symbol {
     struct text name;
-    uint32_t first_entry; /* the entries, sorted by part */
-    uint32_t last_entry;
-    uint32_t first_version; /* of a variable: the only one */
-    uint32_t address;       /* the version that address references mean */
+    struct part_entry *first_entry, *last_entry; /* sorted by part */
+    struct symbol_version *first_version;        /* of a variable: the only one */
+    struct symbol_version *address;              /* the version that address references mean */
+    uint32_t stamps[2];     /* the renderings that saw it last, named, and called */
+    struct caller *callers; /* while versions are compared: the first, */
+    bool is_waiting;        /* and whether they are to be looked at */
     uint8_t linkage;        /* enum ptx_linkage, the strongest of the definitions */
     bool is_function;
     bool is_entry;
@@ -64,15 +64,15 @@ struct joined_symbol {
 };
 
 struct joined_reference {
-    uint32_t symbol;
+    struct joined_symbol *symbol;
     bool is_call;
 };
 
 /* A text of a symbol, after its linkage, with the names of the joined program. */
 struct symbol_version {
-    uint32_t symbol;
-    uint32_t entry; /* the first entry that has it */
-    uint32_t next;  /* next version of the symbol, or NO_INDEX */
+    struct joined_symbol *symbol;
+    struct part_entry *entry; /* the first entry that has it */
+    struct symbol_version *next;
     struct text name;
     struct text text;
     struct joined_reference *references; /* each symbol once for calls, and once for addresses */
@@ -84,11 +84,12 @@ struct symbol_version {
     bool is_declared;  /* something before it refers to it */
     uint32_t position; /* in `reached` */
     uint32_t line;     /* index of its definition in `sequence` */
+    uint32_t index;    /* in `versions`, while their order is restored */
 };
 
 /* An item of the text. */
 struct joined_place {
-    uint32_t version;
+    struct symbol_version *version;
     bool is_declaration; /* declaration of a function that is defined later */
 };
 
@@ -104,8 +105,7 @@ struct rendering {
     bool has_shared;  /* the body declares .shared variables */
     struct joined_reference *references;
     size_t reference_count, reference_capacity;
-    uint32_t *stamps; /* two for each symbol: the rendering that saw it last */
-    uint32_t stamp;
+    uint32_t stamp;        /* its number */
     struct table numbered; /* words with numbers, to their numbers in the current body */
     struct table counters; /* such words without numbers, to how many there are */
 };
@@ -117,11 +117,11 @@ struct joining {
     size_t part_count;
     struct table lifted; /* names of variables that are moved out of bodies */
 
-    struct part_entry *entries;
+    struct part_entry **entries;
     size_t entry_count, entry_capacity;
-    struct joined_symbol *symbols;
+    struct joined_symbol **symbols;
     size_t symbol_count, symbol_capacity;
-    struct symbol_version *versions;
+    struct symbol_version **versions;
     size_t version_count, version_capacity;
 
     struct text *files; /* the text after `.file N`; the program's number is index + 1 */
@@ -129,7 +129,7 @@ struct joining {
     struct joined_string *strings; /* of .debug_str, sorted by name; may have duplicates */
     size_t string_count, string_capacity;
 
-    uint32_t *reached; /* versions in the text, each after the ones that it needs */
+    struct symbol_version **reached; /* versions in the text, each after the ones that it needs */
     size_t reached_count;
     struct joined_place *sequence; /* the order of the text */
     size_t sequence_count;
@@ -165,7 +165,7 @@ static inline struct part_entry *parts_entry(const struct joining *joining, uint
     const struct joined_part *p = &joining->parts[part];
     uint32_t at = filter_may_have(&p->filter, name) ? table_find(&p->names, name) : TABLE_NONE;
 
-    return at == TABLE_NONE ? NULL : &joining->entries[at];
+    return at == TABLE_NONE ? NULL : joining->entries[at];
 }
 
 /* parts_names.c: makes one symbol for each name, one number for each file and string. */
@@ -178,9 +178,10 @@ void parts_render(struct joining *joining, const struct part_entry *entry);
 /* parts_versions.c: compares the parts' texts of each symbol. */
 bool parts_agree(struct joining *joining);
 
-/* parts_versions.c: the version that a reference in a version means. */
-uint32_t parts_meant(const struct joining *joining, const struct symbol_version *version,
-                     struct joined_reference reference);
+/* parts_versions.c: the version that a reference in a version means, or NULL. */
+struct symbol_version *parts_meant(const struct joining *joining,
+                                   const struct symbol_version *version,
+                                   struct joined_reference reference);
 
 /* parts_order.c: decides which versions come into the text, and their order. */
 void parts_arrange(struct joining *joining);

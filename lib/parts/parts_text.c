@@ -43,26 +43,23 @@ static void replace_name(struct reading *reading, struct token token, struct tex
     reading->copied = token.offset + token.size;
 }
 
-static void add_text_reference(struct joining *joining, uint32_t symbol, bool is_call)
+static void add_text_reference(struct joining *joining, struct joined_symbol *symbol, bool is_call)
 {
     struct rendering *rendering = &joining->rendering;
-    uint32_t *stamp = &rendering->stamps[2 * (size_t)symbol + is_call];
 
-    if (*stamp == rendering->stamp)
+    if (symbol->stamps[is_call] == rendering->stamp)
         return;
-    *stamp = rendering->stamp;
+    symbol->stamps[is_call] = rendering->stamp;
     ARENA_PUSH(&joining->arena, rendering->references, rendering->reference_count,
                rendering->reference_capacity) = (struct joined_reference){symbol, is_call};
 }
 
 /* The symbol's name in references from an entry's part. */
-static struct text name_for(const struct joining *joining, const struct part_entry *entry,
-                            bool is_call)
+static struct text name_for(const struct part_entry *entry, bool is_call)
 {
-    const struct joined_symbol *symbol = &joining->symbols[entry->symbol];
-    uint32_t version = is_call ? entry->version : symbol->address;
+    const struct symbol_version *version = is_call ? entry->version : entry->symbol->address;
 
-    return symbol->is_split && version != NO_INDEX ? joining->versions[version].name : symbol->name;
+    return entry->symbol->is_split && version ? version->name : entry->symbol->name;
 }
 
 static bool ends_with_digit(struct text word)
@@ -121,16 +118,15 @@ static void render_local(struct reading *reading, struct token token, struct tex
 static void render_entry(struct reading *reading, struct token token, struct part_entry *entry,
                          bool is_call)
 {
-    struct joining *joining = reading->joining;
     struct text name = entry->replacement;
 
     if (entry == reading->own) {
-        name = name_for(joining, entry, true);
-    } else if (entry->symbol != NO_INDEX) {
-        is_call &= joining->symbols[entry->symbol].is_function;
+        name = name_for(entry, true);
+    } else if (entry->symbol) {
+        is_call &= entry->symbol->is_function;
         entry->is_address_taken |= !is_call;
-        add_text_reference(joining, entry->symbol, is_call);
-        name = name_for(joining, entry, is_call);
+        add_text_reference(reading->joining, entry->symbol, is_call);
+        name = name_for(entry, is_call);
     }
     if (!text_equal(name, entry->name))
         replace_name(reading, token, name);
@@ -311,9 +307,6 @@ static void begin_text(struct joining *joining)
 {
     struct rendering *rendering = &joining->rendering;
 
-    if (!rendering->stamps)
-        rendering->stamps =
-            arena_zalloc(&joining->arena, 2 * joining->symbol_count, sizeof *rendering->stamps);
     rendering->text.size = 0;
     rendering->has_shared = false;
     rendering->stamp++;
