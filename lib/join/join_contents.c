@@ -215,23 +215,18 @@ static void add_module_records(struct buffer *to, const struct join *join, bool 
 /* The chunks' records about one sampler. */
 struct sampler {
     const struct join_record *initial, *unnormalized;
-    const struct join_input *initial_input, *unnormalized_input;
 };
 
 /* A chunk that only declares a sampler has a record with the default (measured). */
-static void take_sampler_record(struct sampler *sampler, const struct join_input *input,
-                                const struct join_record *record)
+static void take_sampler_record(struct sampler *sampler, const struct join_record *record)
 {
     struct bytes payload = {record->raw.data + 4, record->raw.size - 4};
 
     if (record->raw.data[1] == EIATTR_SAMPLER_INIT &&
-        (!sampler->initial || info_word(payload, 1) != UINT32_MAX)) {
+        (!sampler->initial || info_word(payload, 1) != UINT32_MAX))
         sampler->initial = record;
-        sampler->initial_input = input;
-    } else if (record->raw.data[1] == EIATTR_SAMPLER_FORCE_UNNORMALIZED) {
+    else if (record->raw.data[1] == EIATTR_SAMPLER_FORCE_UNNORMALIZED)
         sampler->unnormalized = record;
-        sampler->unnormalized_input = input;
-    }
 }
 
 /* Adds records about samplers, which no chunk defines, in the order of the symbols. */
@@ -246,13 +241,13 @@ static void add_sampler_records(struct buffer *to, struct join *join)
 
             if (in->cubin->symbols[symbol].type == STT_CUDA_SAMPLER &&
                 in->cubin->symbols[symbol].section == SHN_UNDEF)
-                take_sampler_record(&samplers[in->joined[symbol]], in, &in->records[i]);
+                take_sampler_record(&samplers[in->joined[symbol]], &in->records[i]);
         }
     for (size_t i = 1; i < join->out->symbol_count; i++) {
         if (samplers[i].unnormalized)
-            add_records(to, samplers[i].unnormalized_input, samplers[i].unnormalized->raw);
+            add_records(to, samplers[i].unnormalized->input, samplers[i].unnormalized->raw);
         if (samplers[i].initial)
-            add_records(to, samplers[i].initial_input, samplers[i].initial->raw);
+            add_records(to, samplers[i].initial->input, samplers[i].initial->raw);
     }
 }
 
@@ -270,8 +265,8 @@ static void fill_joined_info(struct join *join)
             if (!join_is_first(input, i))
                 continue;
             has_kernel = has_kernel || (input->cubin->symbols[i].other & STO_CUDA_ENTRY);
-            for (uint32_t r = input->first_record[i]; r != JOIN_NONE; r = input->records[r].next)
-                add_records(buffer, input, input->records[r].raw);
+            for (const struct join_record *r = input->first_record[i]; r; r = r->next)
+                add_records(buffer, input, r->raw);
         }
     }
     add_sampler_records(buffer, join);

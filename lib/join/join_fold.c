@@ -141,9 +141,8 @@ static void describe_copy(struct fold *fold, const struct join_entity *entity)
     buffer_u64(to, entity->source->value);
     buffer_u64(to, entity->source->size);
     buffer_u32(to, entity->source->other);
-    for (uint32_t i = input->first_record[entity->symbol]; i != JOIN_NONE;
-         i = input->records[i].next) {
-        struct bytes raw = input->records[i].raw;
+    for (const struct join_record *r = input->first_record[entity->symbol]; r; r = r->next) {
+        struct bytes raw = r->raw;
 
         while (info_next(&raw, &record))
             describe_record(&description, &record);

@@ -82,8 +82,9 @@ struct join_section {
 /* One record of .nv.info. */
 struct join_record {
     struct bytes raw;
-    uint32_t symbol; /* its first word, 0 = none */
-    uint32_t next;   /* next record of the same symbol; JOIN_NONE = none */
+    const struct join_input *input;
+    uint32_t symbol;          /* its first word, 0 = none */
+    struct join_record *next; /* of the same symbol */
 };
 
 struct join_input {
@@ -94,9 +95,9 @@ struct join_input {
     struct join_section *sections;
     struct join_record *records;
     size_t record_count, record_capacity;
-    uint32_t *first_record; /* by symbol; JOIN_NONE = none */
-    bool *is_bound;         /* by symbol: a function that some chunk defines, no kernel */
-    uint32_t *joined;       /* by symbol: the result's, 0 = dropped; set by join_make_symbols() */
+    struct join_record **first_record; /* by symbol */
+    bool *is_bound;   /* by symbol: a function that some chunk defines, no kernel */
+    uint32_t *joined; /* by symbol: the result's, 0 = dropped; set by join_make_symbols() */
 };
 
 enum join_state { JOIN_UNDEFINED, JOIN_COMMON, JOIN_WEAK, JOIN_DEFINED };

@@ -181,8 +181,8 @@ static void read_function_records(struct join *join, struct join_input *input,
         ARENA_PUSH(&join->arena, input->records, input->record_count, input->record_capacity) =
             (struct join_record){
                 .raw = {before.data, before.size - rest.size},
+                .input = input,
                 .symbol = info_symbol_words(&record) ? info_word(record.payload, 0) : 0,
-                .next = JOIN_NONE,
             };
         before = rest;
     }
@@ -194,8 +194,7 @@ static void index_records(struct join *join, struct join_input *input)
     const struct cubin *cubin = input->cubin;
 
     input->first_record =
-        arena_alloc(&join->arena, cubin->symbol_count, sizeof *input->first_record);
-    memset(input->first_record, 0xff, cubin->symbol_count * sizeof *input->first_record);
+        arena_zalloc(&join->arena, cubin->symbol_count, sizeof *input->first_record);
     for (size_t i = 1; i < cubin->section_count; i++)
         if (cubin->sections[i].type == SHT_CUDA_INFO && !input->sections[i].text)
             read_function_records(join, input, &cubin->sections[i]);
@@ -205,7 +204,7 @@ static void index_records(struct join *join, struct join_input *input)
         if (record->symbol == 0)
             continue;
         record->next = input->first_record[record->symbol];
-        input->first_record[record->symbol] = (uint32_t)i;
+        input->first_record[record->symbol] = record;
     }
 }
 

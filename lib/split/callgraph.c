@@ -157,8 +157,7 @@ uint64_t callgraph_largest_growth(const struct plan *plan)
 
 bool callgraph_count_copies(struct plan *plan)
 {
-    size_t *bounds = arena_alloc(plan->arena, (size_t)plan->chunk_count + 1, sizeof *bounds);
-    uint32_t *functions = plan_members(plan, bounds);
+    uint32_t **members = plan_members(plan);
     struct closure closure = closure_new(plan);
     uint64_t most = HOPELESS_GROWTH(plan->total_weight);
     uint64_t copied = 0;
@@ -170,8 +169,8 @@ bool callgraph_count_copies(struct plan *plan)
         uint64_t before = copied;
 
         closure_restart(&closure);
-        for (size_t i = bounds[c]; i < bounds[c + 1]; i++)
-            callgraph_add_replicas(plan, functions[i], &closure);
+        for (const uint32_t *member = members[c]; member < members[c + 1]; member++)
+            callgraph_add_replicas(plan, *member, &closure);
         for (size_t i = 0; i < closure.count; i++) {
             struct placement *placement = &plan->placements[closure.list[i]];
 

@@ -22,7 +22,7 @@ struct chunk_context {
     const uint32_t *order;   /* the same in the order of their declarations */
     struct closure declared; /* functions named here; variables defined here but named before */
     struct closure replicas; /* copies of functions */
-    struct extra *extras;    /* malloc'ed */
+    struct extra *extras;
     size_t extra_count;
     uint32_t *module_stamps;    /* chunk + 1 where a module has functions in it */
     uint32_t origin;            /* module + 1 that the last origin comment names */
@@ -56,12 +56,6 @@ void cut_write(struct chunk_context *context);
 /* Writes a module that is a chunk of its own: its part of the program's text, with the program's
  * names for symbols. */
 void cut_write_module(const struct plan *plan, uint32_t index, struct writer *writer);
-
-/* priority.c: the order in which functions should be assembled. */
-
-/* Bytes of its text, multiplied by the ratio of the register maximum to the registers that its
- * attributes leave each thread (.maxnreg; .reqntid or .maxntid, and .minnctapersm). */
-uint64_t priority_of_function(const struct ptx_item *function);
 
 /* bank4.c: the closing kernels, which end every chunk; NULL (none) unless the program calls
  * functions of the driver. They call these functions, so that bank 4 has the same order in all

@@ -14,10 +14,7 @@ static void note_use(struct plan *plan, uint32_t symbol, uint32_t chunk)
 {
     struct placement *placement = &plan->placements[symbol];
 
-    if (placement->first_user == NO_CHUNK)
-        placement->first_user = chunk;
-    else if (placement->first_user != chunk)
-        placement->has_users = true;
+    placement->has_users |= placement->first_user != NO_CHUNK && placement->first_user != chunk;
     if (chunk < placement->first_user)
         placement->first_user = chunk;
 }
@@ -33,17 +30,16 @@ static void note_references(struct plan *plan, uint32_t user, uint32_t chunk)
 /* Notes the symbols that functions in ordinary chunks name. */
 static void note_functions(struct plan *plan)
 {
-    size_t *bounds = arena_alloc(plan->arena, (size_t)plan->chunk_count + 1, sizeof *bounds);
-    uint32_t *members = plan_members(plan, bounds);
+    uint32_t **members = plan_members(plan);
     struct closure closure = closure_new(plan);
 
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
         plan->placements[i].copies = 0;
     for (uint32_t c = 0; c < plan->chunk_count; c++) {
         closure_restart(&closure);
-        for (size_t i = bounds[c]; i < bounds[c + 1]; i++) {
-            note_references(plan, members[i], c);
-            callgraph_add_replicas(plan, members[i], &closure);
+        for (const uint32_t *member = members[c]; member < members[c + 1]; member++) {
+            note_references(plan, *member, c);
+            callgraph_add_replicas(plan, *member, &closure);
         }
         for (size_t i = 0; i < closure.count; i++) {
             plan->placements[closure.list[i]].copies++;

@@ -41,24 +41,24 @@ bool plan_is_unchanged(const struct plan *plan)
     return plan->chunk_count + plan->whole_count == 1 && plan_is_one_text(plan);
 }
 
-uint32_t *plan_members(const struct plan *plan, size_t *bounds)
+uint32_t **plan_members(const struct plan *plan)
 {
     size_t count = plan->program->symbol_count;
-    uint32_t *members = arena_alloc(plan->arena, count, sizeof *members);
-    size_t *next = arena_alloc(plan->arena, (size_t)plan->chunk_count + 1, sizeof *next);
+    uint32_t *next = arena_alloc(plan->arena, count, sizeof *next);
+    uint32_t **members = arena_alloc(plan->arena, (size_t)plan->chunk_count + 1, sizeof *members);
+    size_t *counts = arena_zalloc(plan->arena, plan->chunk_count, sizeof *counts);
 
-    for (uint32_t c = 0; c <= plan->chunk_count; c++)
-        bounds[c] = 0;
+    for (size_t i = 0; i < count; i++)
+        if (plan->placements[i].chunk < plan->chunk_count)
+            counts[plan->placements[i].chunk]++;
+    members[0] = next;
+    for (uint32_t c = 0; c < plan->chunk_count; c++) {
+        members[c + 1] = next;
+        next += counts[c];
+    }
     for (uint32_t i = 0; i < count; i++)
         if (plan->placements[i].chunk < plan->chunk_count)
-            bounds[plan->placements[i].chunk + 1]++;
-    for (uint32_t c = 0; c < plan->chunk_count; c++)
-        bounds[c + 1] += bounds[c];
-    for (uint32_t c = 0; c < plan->chunk_count; c++)
-        next[c] = bounds[c];
-    for (uint32_t i = 0; i < count; i++)
-        if (plan->placements[i].chunk < plan->chunk_count)
-            members[next[plan->placements[i].chunk]++] = i;
+            *members[plan->placements[i].chunk + 1]++ = i;
     return members;
 }
 

@@ -79,9 +79,9 @@ bool plan_is_one_text(const struct plan *plan);
 /* True when the program is one text that can go to the assembler unchanged. */
 bool plan_is_unchanged(const struct plan *plan);
 
-/* The symbols of each ordinary chunk, in program order: those of chunk c are result[bounds[c]] up
- * to bounds[c + 1]; `bounds` has chunk_count + 1 elements. In the plan's arena. */
-uint32_t *plan_members(const struct plan *plan, size_t *bounds);
+/* The symbols of each ordinary chunk, in program order: those of chunk c are *result[c] up to
+ * *result[c + 1]. In the plan's arena. */
+uint32_t **plan_members(const struct plan *plan);
 
 /* A closure over the program's symbols, and one more symbol for it. */
 struct closure closure_new(const struct plan *plan);
