@@ -12,10 +12,7 @@
 /* Largest function that is replicated, in bytes of text. */
 #define LARGEST_REPLICA 4096u
 
-/* Copies of replicated functions may add this share of the program's text; beyond it, the functions
- * that add most are placed once and promoted. If all copies together would be many times the text,
- * nothing is replicated. */
-#define LARGEST_GROWTH(total)  ((total) / 10)
+/* If all copies together would be many times the text, nothing is replicated. */
 #define HOPELESS_GROWTH(total) (32 * (total))
 
 /* A unit may always grow to this size, whatever the chunks' average: it costs about as much as
@@ -148,11 +145,6 @@ void callgraph_follow_leaders(struct plan *plan)
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
         if (plan_is_unit(plan, i) && !plan->placements[i].is_replicated)
             plan->placements[i].chunk = plan->placements[plan->placements[i].unit].chunk;
-}
-
-uint64_t callgraph_largest_growth(const struct plan *plan)
-{
-    return LARGEST_GROWTH(plan->total_weight);
 }
 
 bool callgraph_count_copies(struct plan *plan)

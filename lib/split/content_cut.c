@@ -158,7 +158,7 @@ static void bound_copies(struct plan *plan)
 
     for (uint32_t i = 0; i < count; i++)
         added[copies_class(&plan->placements[i])] += bytes_of_copies(&plan->placements[i]);
-    while (most < 64 && sum + added[most + 1] <= callgraph_largest_growth(plan))
+    while (most < 64 && sum + added[most + 1] <= plan_largest_growth(plan))
         sum += added[++most];
     for (uint32_t i = 0; i < count; i++)
         if (is_hopeless || copies_class(&plan->placements[i]) > most)

@@ -144,7 +144,7 @@ static void put_bounds(const struct plan *plan, struct buffer *out)
                       " bytes, which are worth an assembler's start\n",
                       plan->most_by_size, plan->minimum_bytes);
     buffer_printf(out, "  at most %zu, as so many units of functions can be apart\n",
-                  plan->unit_count);
+                  plan->most_by_units);
     if (plan->request->policy == SPLIT_STABLE)
         buffer_printf(out,
                       "  cut where the names of functions say so, as pieces of at most %" PRIu64

@@ -25,20 +25,12 @@
  * first edit of a kernel, as each starts an assembler, and less after the next ones. */
 #define EDITED_PARTS 4u
 
-struct dealer {
-    struct plan *plan;
-    uint32_t *units; /* leaders of units */
-    size_t unit_count;
-};
-
-static void find_units(struct dealer *dealer)
+static void find_units(struct plan *plan)
 {
-    const struct plan *plan = dealer->plan;
-
-    dealer->unit_count = 0;
+    plan->unit_count = 0;
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
         if (callgraph_is_leader(plan, i))
-            dealer->units[dealer->unit_count++] = i;
+            plan->units[plan->unit_count++] = i;
 }
 
 /* The weight is stored beside the index, since the comparison has no access to the plan. */
@@ -64,14 +56,13 @@ static uint64_t bytes_before(uint64_t total, uint64_t chunk, uint64_t count)
 
 /* Lays all units out in a row and puts each into the chunk in which its middle falls. False when
  * units are large. */
-static bool deal_in_order(struct dealer *dealer)
+static bool deal_in_order(struct plan *plan)
 {
-    struct plan *plan = dealer->plan;
     uint64_t total = 0, heaviest = 0, before = 0;
     uint32_t chunk = 0;
 
-    for (size_t i = 0; i < dealer->unit_count; i++) {
-        uint64_t weight = plan->placements[dealer->units[i]].weight;
+    for (size_t i = 0; i < plan->unit_count; i++) {
+        uint64_t weight = plan->placements[plan->units[i]].weight;
 
         total += weight;
         if (weight > heaviest)
@@ -79,8 +70,8 @@ static bool deal_in_order(struct dealer *dealer)
     }
     if (plan->chunk_count == 1 || heaviest > total / plan->chunk_count / SMALL_PART)
         return false;
-    for (size_t i = 0; i < dealer->unit_count; i++) {
-        struct placement *placement = &plan->placements[dealer->units[i]];
+    for (size_t i = 0; i < plan->unit_count; i++) {
+        struct placement *placement = &plan->placements[plan->units[i]];
         uint64_t middle = before + placement->weight / 2;
 
         while (chunk + 1 < plan->chunk_count &&
@@ -93,15 +84,14 @@ static bool deal_in_order(struct dealer *dealer)
     return true;
 }
 
-static void deal_by_weight(struct dealer *dealer)
+static void deal_by_weight(struct plan *plan)
 {
-    struct plan *plan = dealer->plan;
-    struct weighed *order = arena_alloc(plan->arena, dealer->unit_count, sizeof *order);
+    struct weighed *order = arena_alloc(plan->arena, plan->unit_count, sizeof *order);
 
-    for (size_t i = 0; i < dealer->unit_count; i++)
-        order[i] = (struct weighed){plan->placements[dealer->units[i]].weight, dealer->units[i]};
-    SORT(order, dealer->unit_count, compare_weighed);
-    for (size_t i = 0; i < dealer->unit_count; i++) {
+    for (size_t i = 0; i < plan->unit_count; i++)
+        order[i] = (struct weighed){plan->placements[plan->units[i]].weight, plan->units[i]};
+    SORT(order, plan->unit_count, compare_weighed);
+    for (size_t i = 0; i < plan->unit_count; i++) {
         uint32_t lightest = 0;
 
         for (uint32_t c = 1; c < plan->chunk_count; c++)
@@ -112,39 +102,34 @@ static void deal_by_weight(struct dealer *dealer)
     }
 }
 
-static void deal_units(struct dealer *dealer)
+static void deal_units(struct plan *plan)
 {
-    struct plan *plan = dealer->plan;
-
     plan->loads = arena_zalloc(plan->arena, plan->chunk_count, sizeof *plan->loads);
-    if (!deal_in_order(dealer))
-        deal_by_weight(dealer);
+    if (!deal_in_order(plan))
+        deal_by_weight(plan);
     callgraph_follow_leaders(plan);
 }
 
 /* Distributes everything again, without replicated functions. */
-static void give_up_replication(struct dealer *dealer)
+static void give_up_replication(struct plan *plan)
 {
-    struct plan *plan = dealer->plan;
-
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
         plan->placements[i].is_replicated = false;
-    find_units(dealer);
-    deal_units(dealer);
+    find_units(plan);
+    deal_units(plan);
 }
 
 /* Places replicated functions once, those that add most first, until the growth is within the
  * limit. */
-static void bound_growth(struct dealer *dealer)
+static void bound_growth(struct plan *plan)
 {
-    struct plan *plan = dealer->plan;
     size_t count = plan->program->symbol_count;
     struct weighed *order = arena_alloc(plan->arena, count, sizeof *order);
     size_t replicated = 0;
     uint64_t growth = 0;
 
     if (!callgraph_count_copies(plan))
-        give_up_replication(dealer);
+        give_up_replication(plan);
     for (uint32_t i = 0; i < count; i++) {
         const struct placement *placement = &plan->placements[i];
 
@@ -154,7 +139,7 @@ static void bound_growth(struct dealer *dealer)
         growth += order[replicated++].weight;
     }
     SORT(order, replicated, compare_weighed);
-    for (size_t i = 0; i < replicated && growth > callgraph_largest_growth(plan); i++) {
+    for (size_t i = 0; i < replicated && growth > plan_largest_growth(plan); i++) {
         struct placement *placement = &plan->placements[order[i].symbol];
 
         growth -= order[i].weight;
@@ -205,14 +190,14 @@ static uint64_t count_by_size(struct plan *plan)
     return count;
 }
 
-static uint32_t choose_count(struct plan *plan, size_t units)
+static uint32_t choose_count(struct plan *plan)
 {
     const struct split_request *request = plan->request;
     uint64_t most = request->wanted < SPLIT_MOST_CHUNKS ? request->wanted : SPLIT_MOST_CHUNKS;
     uint64_t by_size = count_by_size(plan);
 
     plan->most_by_size = by_size;
-    plan->unit_count = units;
+    plan->most_by_units = plan->unit_count;
     if (plan->single_reason)
         return 1;
     if (most <= 1)
@@ -222,7 +207,7 @@ static uint32_t choose_count(struct plan *plan, size_t units)
             plan->function_count ? "it has only one function" : "it has no function";
     else if (by_size <= 1 && request->policy != SPLIT_KERNEL)
         plan->single_reason = "it is too small to be worth splitting";
-    else if (units <= 1)
+    else if (plan->unit_count <= 1)
         plan->single_reason = "its functions belong together";
     if (plan->single_reason)
         return 1;
@@ -230,8 +215,8 @@ static uint32_t choose_count(struct plan *plan, size_t units)
         return (uint32_t)most;
     if (most > by_size && request->policy != SPLIT_KERNEL)
         most = by_size;
-    if (most > units)
-        most = units;
+    if (most > plan->unit_count)
+        most = plan->unit_count;
     return (uint32_t)most;
 }
 
@@ -261,22 +246,21 @@ static void divide_edited(struct plan *plan, uint32_t most)
 /* Makes as many chunks as the program's size is worth, unless copies of functions would add too
  * much, or one kernel is nearly all: then half as many, and so on. Under SPLIT_STABLE names decide
  * the cuts, and pieces become twice as large instead. */
-static void make_exact(struct dealer *dealer)
+static void make_exact(struct plan *plan)
 {
-    struct plan *plan = dealer->plan;
     bool is_stable = plan->request->policy == SPLIT_STABLE;
     const char *waste = NULL;
     uint32_t most;
 
     plan->edited_parts = 1;
-    find_units(dealer);
-    most = plan->chunk_count = choose_count(plan, dealer->unit_count);
+    find_units(plan);
+    most = plan->chunk_count = choose_count(plan);
     for (; most > 1; most = is_stable ? plan->chunk_count - 1 : most / 2) {
         plan->chunk_count = most;
         if (is_stable)
             content_cut(plan, most);
         else
-            deal_units(dealer);
+            deal_units(plan);
         waste = plan->chunk_count > 1 ? exact_waste(plan) : NULL;
         if (plan->chunk_count > 1 && !waste) {
             divide_edited(plan, most);
@@ -292,11 +276,10 @@ void partition_make(struct plan *plan)
 {
     uint32_t wanted =
         plan->request->wanted < SPLIT_MOST_CHUNKS ? plan->request->wanted : SPLIT_MOST_CHUNKS;
-    struct dealer dealer = {.plan = plan};
 
-    dealer.units = arena_alloc(plan->arena, plan->program->symbol_count, sizeof *dealer.units);
+    plan->units = arena_alloc(plan->arena, plan->program->symbol_count, sizeof *plan->units);
     if (plan->request->is_exact && wanted > 1 && exact_begin(plan)) {
-        make_exact(&dealer);
+        make_exact(plan);
         if (plan->chunk_count > 1)
             return;
         plan->is_exact = false;
@@ -305,8 +288,8 @@ void partition_make(struct plan *plan)
                     plan->request->policy == SPLIT_STABLE
                         ? content_cut_piece(plan) / 2
                         : plan->total_weight / (wanted ? wanted : 1));
-    find_units(&dealer);
-    plan->chunk_count = choose_count(plan, dealer.unit_count);
+    find_units(plan);
+    plan->chunk_count = choose_count(plan);
     if (plan->request->policy == SPLIT_STABLE && plan->chunk_count > 1) {
         naming_make(plan);
         content_cut(plan, plan->chunk_count);
@@ -317,9 +300,9 @@ void partition_make(struct plan *plan)
     if (plan->chunk_count == 1) {
         plan->names = NULL;
         callgraph_units(plan, 1, plan->total_weight);
-        find_units(&dealer);
+        find_units(plan);
     }
-    deal_units(&dealer);
+    deal_units(plan);
     if (plan->chunk_count > 1)
-        bound_growth(&dealer);
+        bound_growth(plan);
 }

@@ -44,7 +44,9 @@ struct plan {
     uint64_t largest_load;  /* with copies: set by callgraph_count_copies(), if there are loads */
     uint64_t minimum_bytes; /* of a chunk; 0 when nothing is distributed */
     uint64_t most_by_size;  /* chunks for the program's size */
-    size_t unit_count;      /* units that could be in separate chunks */
+    size_t most_by_units;   /* units that could be in separate chunks when the number was chosen */
+    uint32_t *units;        /* leaders of the units that are being distributed */
+    size_t unit_count;
     uint64_t piece_bytes;  /* under SPLIT_STABLE: most bytes of a chunk, unless one unit has more */
     uint64_t edited_parts; /* divides the piece size for edited kernels; 1 = not cut further */
     uint64_t edited_weight; /* bytes of edited kernels */
@@ -117,8 +119,12 @@ void callgraph_add_replicas(const struct plan *plan, uint32_t function, struct c
  * many: the walk then ends early, so that its cost stays proportional to the text. */
 bool callgraph_count_copies(struct plan *plan);
 
-/* callgraph.c: the bytes that copies of functions may add. */
-uint64_t callgraph_largest_growth(const struct plan *plan);
+/* The bytes that copies of functions may add to the program's text; beyond it, the functions that
+ * add most are placed once and promoted. */
+static inline uint64_t plan_largest_growth(const struct plan *plan)
+{
+    return plan->total_weight / 10;
+}
 
 /* partition.c: decides the number of chunks and distributes the units. */
 void partition_make(struct plan *plan);
