@@ -108,16 +108,13 @@ static void add_relocations(struct join *join, const struct united_section *unit
 /* Adds relocation sections of the united sections, or of Mercury's. */
 static void add_united_relocations(struct join *join, bool of_mercury)
 {
-    for (size_t i = 0; i < join->united_count; i++) {
-        if (class_is_in(join->united[i]->first->class, CLASSES_OF_MERCURY) != of_mercury)
-            continue;
-        if (of_mercury) {
-            add_relocations(join, join->united[i], SHT_CUDA_MERC_RELA);
-        } else {
-            add_relocations(join, join->united[i], SHT_REL);
-            add_relocations(join, join->united[i], SHT_RELA);
-        }
-    }
+    static const uint32_t types[] = {SHT_REL, SHT_RELA, SHT_CUDA_MERC_RELA};
+
+    for (size_t i = 0; i < join->united_count; i++)
+        for (size_t k = 0; k < sizeof types / sizeof *types; k++)
+            if (class_is_in(join->united[i]->first->class, CLASSES_OF_MERCURY) == of_mercury &&
+                (types[k] == SHT_CUDA_MERC_RELA) == of_mercury)
+                add_relocations(join, join->united[i], types[k]);
 }
 
 static void add_table(struct join *join, enum section_class class, uint32_t link)

@@ -89,29 +89,27 @@ COMPARISON(compare_roots, struct root,
                ?: COMPARE(a->rank.place, b->rank.place)
                ?: text_compare(a->symbol->name, b->symbol->name));
 
-static struct root make_root(const struct joining *joining, const struct joined_symbol *symbol)
-{
-    const struct parts_order *order = joining->request->order;
-    struct root root = {.symbol = symbol,
-                        .class = symbol->is_entry      ? 0
-                                 : symbol->is_function ? 1
-                                                       : 2};
-
-    if (order && symbol->is_entry)
-        root.rank = order->rank(order->argument, symbol->name, false);
-    return root;
-}
-
 static void visit_roots(struct arrangement *arrangement)
 {
     const struct joining *joining = arrangement->joining;
+    const struct parts_order *order = joining->request->order;
     struct root *roots =
         arena_alloc(&arrangement->joining->arena, joining->symbol_count, sizeof *roots);
     size_t count = 0;
 
-    for (size_t i = 0; i < joining->symbol_count; i++)
-        if (is_root(joining, joining->symbols[i]))
-            roots[count++] = make_root(joining, joining->symbols[i]);
+    for (size_t i = 0; i < joining->symbol_count; i++) {
+        const struct joined_symbol *symbol = joining->symbols[i];
+
+        if (!is_root(joining, symbol))
+            continue;
+        roots[count] = (struct root){.symbol = symbol,
+                                     .class = symbol->is_entry      ? 0
+                                              : symbol->is_function ? 1
+                                                                    : 2};
+        if (order && symbol->is_entry)
+            roots[count].rank = order->rank(order->argument, symbol->name, false);
+        count++;
+    }
     SORT(roots, count, compare_roots);
     for (size_t i = 0; i < count; i++)
         visit(arrangement, roots[i].symbol->address);

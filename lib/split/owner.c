@@ -93,28 +93,24 @@ static void find_variable_owners(struct plan *plan)
         placement->chunk = placement->first_user < plan->chunk_count ? placement->first_user : 0;
         queue[queued++] = i;
     }
-    for (uint32_t i = 0; next < queued || i < count;) {
-        const struct program_symbol *symbol;
+    for (uint32_t i = 0; i <= count; i++) {
+        for (; next < queued; next++) {
+            const struct program_symbol *symbol = &plan->program->symbols[queue[next]];
 
-        if (next == queued) {
-            /* Unreferenced variables go into the first chunk. */
-            if (plan_is_variable(plan, i) && plan->placements[i].chunk == NO_CHUNK) {
-                plan->placements[i].chunk = 0;
-                queue[queued++] = i;
+            for (uint32_t j = 0; j < symbol->reference_count; j++) {
+                uint32_t used = symbol->references[j];
+
+                if (!plan_is_variable(plan, used) || plan->placements[used].chunk != NO_CHUNK)
+                    continue;
+                plan->placements[used].chunk = plan->placements[queue[next]].chunk;
+                queue[queued++] = used;
             }
-            i++;
-            continue;
         }
-        symbol = &plan->program->symbols[queue[next]];
-        for (uint32_t j = 0; j < symbol->reference_count; j++) {
-            uint32_t used = symbol->references[j];
-
-            if (!plan_is_variable(plan, used) || plan->placements[used].chunk != NO_CHUNK)
-                continue;
-            plan->placements[used].chunk = plan->placements[queue[next]].chunk;
-            queue[queued++] = used;
+        /* Unreferenced variables go into the first chunk. */
+        if (i < count && plan_is_variable(plan, i) && plan->placements[i].chunk == NO_CHUNK) {
+            plan->placements[i].chunk = 0;
+            queue[queued++] = i;
         }
-        next++;
     }
 }
 

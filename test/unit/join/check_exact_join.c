@@ -574,22 +574,6 @@ TEST_LOOP(every_kernel_is_in_one_chunk, COUNT(programs))
     program.chunks[1] = kept;
 }
 
-/* Nothing is written when the chunks do not fit; what is written is as long as the whole. */
-TEST_LOOP(damaged_bytes_do_no_harm, COUNT(programs))
-{
-    struct buffer *chunk = &program.chunks[0];
-
-    open_program(_i);
-    for (size_t at = 0; at < chunk->size; at += 3) {
-        char kept = chunk->data[at];
-
-        chunk->data[at] = (char)(kept ^ (at % 2 ? 0xff : 1 << at % 8));
-        ck_assert(join(false, 2) == EXACT_JOIN_OK || program.image.size == 0);
-        chunk->data[at] = kept;
-        buffer_free(&program.image);
-    }
-}
-
 TEST_LOOP(cut_chunks_are_damaged, COUNT(programs))
 {
     open_program(_i);
