@@ -120,7 +120,7 @@ compare() {
 }
 
 for folder in "$made"/*/*; do
-    version=$(basename "$(dirname "$folder")")
+    version=${folder#"$made"/} version=${version%/*}
     [ $# = 0 ] || [[ " $* " == *" $version "* ]] || continue
     printf '%s\t%s\n' "$version" "${folder##*/}"
 done | sort -V > "$work/kinds"

@@ -5,14 +5,13 @@
 #include "unit/cubin/cubin_image.h"
 #include "fuzz.h"
 
-static void join(const struct cubin *cubin, size_t count)
+static void join(const struct cubin *const *list, size_t count)
 {
     static const struct chunk_symbol symbols[] = {
         {{"counter$p", 9}, {"counter", 7}, CHUNK_LOCAL, false, false, 4},
         {{"small", 5}, {"small", 5}, CHUNK_LOCAL, true, false, 0},
         {{"k1", 2}, {"k1", 2}, CHUNK_WEAK, true, false, 0},
     };
-    const struct cubin *list[] = {cubin, cubin};
     struct cubin joined;
     struct image image;
 
@@ -35,11 +34,14 @@ static void join(const struct cubin *cubin, size_t count)
 
 static void fuzz(struct bytes rest)
 {
-    struct cubin cubin;
+    struct cubin cubin, second = {0};
+    const struct cubin *list[] = {&cubin, &second};
 
     if (cubin_read(&cubin, "input", rest)) {
-        join(&cubin, 1);
-        join(&cubin, 2);
+        join(list, 1);
+        if (cubin_read(&second, "second", rest))
+            join(list, 2);
     }
+    cubin_free(&second);
     cubin_free(&cubin);
 }

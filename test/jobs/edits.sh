@@ -252,6 +252,7 @@ items=("visible helper 3")
 write_ptx | grep -v extern > helper.in
 printf '__device__ int helper(int p) { return p * 3; }\n' > helper.cu
 assemblers=(builtin)
+use_recorded_tools
 if command -v ptxas > /dev/null; then assemblers+=(ptxas); else skip 1 "ptxas is not installed"; fi
 first=${SEED:-1}
 for ((number_of = first; number_of < first + count; number_of++)); do
@@ -265,7 +266,7 @@ done
 lto=(-arch=sm_90 -lto --lto-source=ltoir)
 if ! command -v nvcc > /dev/null; then
     skip 1 "nvcc is not installed"
-elif ! { use_recorded; nvcc -dc -gencode arch=compute_90,code=lto_90 helper.cu -o helper.cuda.in && minilink -w "${lto[@]}" helper.cuda.in -o out; } 2> said; then
+elif ! { nvcc -dc -gencode arch=compute_90,code=lto_90 helper.cu -o helper.cuda.in && minilink -w "${lto[@]}" helper.cuda.in -o out; } 2> said; then
     skip 1 "there is no libnvJitLink"
 else
     for ((number_of = first; number_of < first + ${CUDA_COUNT:-1}; number_of++)); do
