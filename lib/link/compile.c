@@ -169,7 +169,7 @@ static bool compile_lto(struct link *link)
     const struct lto_request wanted = lto_request_of(link, &link->nvjitlink, "libnvJitLink");
 
     return lto_ended(lto_compile(&link->lto, &link->sources_arena, &wanted), "LTO-IR") &&
-           (save_temps_lto(link->request->keep, &link->lto) || diag_blame(LINK_ENVIRONMENT));
+           save_temps_lto(link->request->keep, &link->lto);
 }
 
 /* To PTX, or to one module of bitcode, in which everything stays visible. */
@@ -195,8 +195,7 @@ static bool compile_bitcode(struct link *link)
     return lto_ended(
                bitcode_compile(&link->bitcode, &link->sources_arena, &link->members.arena, &wanted),
                "LLVM bitcode") &&
-           (how.emit_ltoir || save_temps_bitcode(link->request->keep, &link->bitcode) ||
-            diag_blame(LINK_ENVIRONMENT));
+           (how.emit_ltoir || save_temps_bitcode(link->request->keep, &link->bitcode));
 }
 
 /* Warns of members that are not part of the result. */

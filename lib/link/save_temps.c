@@ -20,12 +20,14 @@ static bool write_one(const char *directory, const char *stem, size_t index, con
 
     if (!directory)
         return true;
-    if (mkdir(directory, 0777) && errno != EEXIST)
-        return diag_fatal("Could not make folder '%s': %s", directory, strerror(errno));
+    if (mkdir(directory, 0777) && errno != EEXIST) {
+        diag_fatal("Could not make folder '%s': %s", directory, strerror(errno));
+        return diag_blame(LINK_ENVIRONMENT);
+    }
     CONTEXT_DEFER(arena_cleanup, &arena);
     path = index == SIZE_MAX ? arena_printf(&arena, "%s/%s.%s", directory, stem, suffix)
                              : arena_printf(&arena, "%s/%s-%zu.%s", directory, stem, index, suffix);
-    return output_write_file(path, bytes);
+    return output_write_file(path, bytes) || diag_blame(LINK_ENVIRONMENT);
 }
 
 bool save_temps_program(const char *directory, const struct program *program, size_t index,

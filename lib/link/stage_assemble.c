@@ -89,17 +89,6 @@ const struct chunk_cubin *stage_program_cubin(const struct assembled *assembled)
     return assembled->cubins.count == 1 ? assembled->cubins.list : NULL;
 }
 
-/* Whether the assembler made a whole program with another ABI than --output-abi requests; only a
- * merge changes the ABI. */
-static bool is_of_other_form(const struct link *link, const struct cut *cut,
-                             const struct assembled *assembled)
-{
-    const struct chunk_cubin *cubin = assembled->cubins.list;
-
-    return stage_is_finished(link, cut, assembled) &&
-           !whole_program_has_abi(chunk_cubin_bytes(cubin), link->request->merge.abi);
-}
-
 /* The assembler's identity for cache keys, found once for a link. False when its results are not
  * cached. */
 static bool find_identity(const struct link *link, struct assembled *assembled,
@@ -200,7 +189,9 @@ static bool assemble_cut(const struct link *link, const struct cut *cut,
     const struct cubins *cubins = &assembled->cubins;
     enum link_code code = assemble_all(link, cut, assembled, &assembled->cubins);
 
-    if (code == LINK_OK && is_of_other_form(link, cut, assembled)) {
+    /* A whole program with another ABI than --output-abi requests: only a merge changes the ABI. */
+    if (code == LINK_OK && stage_is_finished(link, cut, assembled) &&
+        !whole_program_has_abi(chunk_cubin_bytes(cubins->list), request->merge.abi)) {
         cubins_free(&assembled->cubins);
         assembled->is_in_parts = true;
         return assemble_cut(link, cut, assembled);
@@ -209,8 +200,7 @@ static bool assemble_cut(const struct link *link, const struct cut *cut,
         cubins_free(&assembled->cubins); /* no cubin was made */
     if (code == LINK_OK && request->product && request->product->wants_chunk && cubins->count == 1)
         buffer_append(&request->product->chunk, cubins->list[0].data, cubins->list[0].size);
-    return code == LINK_OK &&
-           (save_temps_cubins(request->keep, cubins) || diag_blame(LINK_ENVIRONMENT));
+    return code == LINK_OK && save_temps_cubins(request->keep, cubins);
 }
 
 static bool plan_nothing(const struct link *link)

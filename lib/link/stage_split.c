@@ -89,7 +89,7 @@ static bool keep_texts(const struct link *link, const struct cut *cut)
     for (size_t i = 0; i < link->group_count && ok; i++)
         ok = save_temps_program(keep, &link->groups[i].program,
                                 link->group_count > 1 ? i : SIZE_MAX, link->members.arch);
-    return ok || diag_blame(LINK_ENVIRONMENT);
+    return ok;
 }
 
 /* Cuts chunks of an exact split that the cache does not have once more. No byte of the result

@@ -88,21 +88,15 @@ const char *self_exec_path(char *path)
     return path;
 }
 
-static bool is_same_file(const char *a, const char *b)
-{
-    struct stat of_a, of_b;
-
-    return stat(a, &of_a) == 0 && stat(b, &of_b) == 0 && of_a.st_dev == of_b.st_dev &&
-           of_a.st_ino == of_b.st_ino;
-}
-
 const char *self_exec_file(char *path)
 {
     const char *program = self_exec_path(path);
+    struct stat found, own;
 
     if (!atomic_load(&is_own))
         return program;
-    if (is_same_file(program, OWN_LINK))
+    if (stat(program, &found) == 0 && stat(OWN_LINK, &own) == 0 && found.st_dev == own.st_dev &&
+        found.st_ino == own.st_ino)
         return OWN_LINK;
     /* The program was replaced since, which self_exec_path() sees now; or the link leads to
      * valgrind. */
