@@ -1,12 +1,5 @@
-/* cubin.c: the kind and the function of a section, from its type, flags and sh_info, or by name if
- * these do not tell; the records of .nv.info, .nv.info.F and .nv.compat; and the entries of
- * .nv.callgraph.
- *
- * A record is four bytes, u8 format, u8 attribute and u16; for SVAL the u16 counts the payload
- * bytes that follow, for HVAL it is the value, for BVAL its low byte is, and NVAL has none.
- *
- * An entry of the call graph is a pair of 32-bit words. A pair of 0 and a part's number, -1 to -4
- * (enum callgraph_part), begins that part. */
+/* cubin.c: finds sections and their functions, and reads the records and the call graph, whose form
+ * is in format.h. */
 #include "cubin/cubin.h"
 
 #include <string.h>

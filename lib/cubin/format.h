@@ -89,7 +89,8 @@ enum cubin_symbol_type {
 #define SECTION_ABSOLUTE (SECTION_SPECIAL | SHN_ABS)
 #define SECTION_COMMON   (SECTION_SPECIAL | SHN_COMMON)
 
-/* Records of .nv.info*, .nv.compat: u8 format, u8 attribute, u16 value or payload size, payload. */
+/* Records of .nv.info*, .nv.compat: u8 format, u8 attribute, and u16: for SVAL the size of the
+ * payload that follows, for HVAL the value, for BVAL its low byte is, and NVAL has none. */
 enum info_format { EIFMT_NVAL = 1, EIFMT_BVAL = 2, EIFMT_HVAL = 3, EIFMT_SVAL = 4 };
 
 /* .nv.callgraph: pairs of i32; (0,-1) .. (0,-4) begin its four parts. */

@@ -211,19 +211,6 @@ static bool read_section(struct reader *reader, size_t index, const Elf64_Shdr *
     return true;
 }
 
-/* The header of a section. libelf may return a pointer into the file, which need not be aligned. */
-static Elf64_Shdr header_of(Elf_Scn *place)
-{
-    const void *record = elf64_getshdr(place);
-    Elf64_Shdr header = {0};
-
-    if (record)
-        memcpy(&header, record, sizeof header);
-    else
-        context_raise(LINK_NO_MEMORY);
-    return header;
-}
-
 /* `names`: of each section, where its name stands in the table of names. */
 static bool name_sections(struct reader *reader, const Elf64_Word *names)
 {
@@ -343,10 +330,15 @@ static bool read_sections(struct reader *reader)
     cubin->sections = arena_alloc(&cubin->arena, cubin->section_count, sizeof *cubin->sections);
     cubin->sections[0] = (struct cubin_section){.alignment = 1};
     for (size_t i = 1; i < cubin->section_count; i++) {
-        Elf64_Shdr header;
+        const void *record;
+        Elf64_Shdr header = {0};
 
         place = elf_nextscn(reader->elf, place);
-        header = header_of(place);
+        record = elf64_getshdr(place);
+        if (record) /* it may lie in the file, at any address */
+            memcpy(&header, record, sizeof header);
+        else
+            context_raise(LINK_NO_MEMORY);
         names[i] = header.sh_name;
         if (!read_section(reader, i, &header))
             return false;

@@ -102,11 +102,8 @@ void mercury_begin(struct merging *m)
         find_plain_only(m);
 }
 
-/* Twins of device functions' constants in kernels' banks (constants.c). Measured on nvlink:
- * .nv.merc.nv.constant.optimizer.K is as long as .nv.constant2.K, and has the contents and
- * relocations of each function's constants at the same offsets. */
-
-/* Makes the twin as long as the kernel's section. */
+/* Makes the twin of a kernel's constants, into which functions' moved (constants.c), as long as the
+ * section. Measured on nvlink: it has the contents and relocations at the same offsets. */
 static void grow_twin(struct merging *m, uint32_t section, struct merged_section *twin)
 {
     uint64_t size = m->out->sections[section].size;
