@@ -93,13 +93,6 @@ static void take_part(struct choice *choice, size_t index, bool is_defined)
     }
 }
 
-static void enter_members(struct choice *choice, size_t index)
-{
-    for (size_t i = choice->starts[index]; i < choice->starts[index + 1]; i++)
-        if (choice->mentions[i].is_defined)
-            table_add(&choice->providers, choice->mentions[i].name, (uint32_t)index);
-}
-
 static void follow_needs(struct choice *choice)
 {
     while (choice->queue_count > 0) {
@@ -199,8 +192,9 @@ void needed_choose(struct needed_text *texts, size_t count, const struct text *u
     choice.starts = arena_zalloc(&choice.arena, count + 1, sizeof *choice.starts);
     for (size_t i = 0; i < count; i++) {
         read_needed_text(&choice, i);
-        if (!texts[i].is_needed)
-            enter_members(&choice, i);
+        for (size_t k = choice.starts[i]; !texts[i].is_needed && k < choice.starts[i + 1]; k++)
+            if (choice.mentions[k].is_defined)
+                table_add(&choice.providers, choice.mentions[k].name, (uint32_t)i);
     }
     for (size_t i = 0; i < count; i++)
         if (texts[i].is_needed)

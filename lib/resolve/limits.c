@@ -103,14 +103,14 @@ bool limits_check_tensor_forms(struct merging *m)
         forms |= tensor_forms(at.section->data);
         if (forms != 3)
             continue;
-        diag_error("Object '%s' cannot be linked due to version mismatch. Objects using tcgen05 in "
-                   "12.x cannot be linked with 13.0 or later, they must be rebuilt with latest "
-                   "compiler",
-                   m->cubins[at.file]->name);
-        m->failed = true;
-        return false;
+        MERGING_ERROR(m,
+                      "Object '%s' cannot be linked due to version mismatch. Objects using tcgen05 "
+                      "in 12.x cannot be linked with 13.0 or later, they must be rebuilt with "
+                      "latest compiler",
+                      m->cubins[at.file]->name);
+        break;
     }
-    return true;
+    return !m->failed;
 }
 
 /* Bit 0: TCGEN05_1CTA_USED, bit 1: TCGEN05_2CTA_USED. */

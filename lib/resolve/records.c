@@ -7,29 +7,24 @@
 
 #include "diag/diag.h"
 
-/* nvlink: "Internal error: no regcount?"; not under -r. */
-static void check_is_function(struct merging *m, size_t file, uint32_t symbol)
-{
-    if (m->request->relocatable || m->cubins[file]->symbols[symbol].type == STT_FUNC)
-        return;
-    MERGING_ERROR(m, "'%s' says how many registers symbol %u needs, which is no function",
-                  m->cubins[file]->name, symbol);
-}
-
 static void gather_program_records(struct merging *m, size_t file, struct bytes rest, bool is_twin)
 {
     struct info_record record;
 
     while (info_next(&rest, &record)) {
         struct merged_function *function;
-        uint32_t symbol, value = info_word(record.payload, 1);
+        uint32_t index = info_word(record.payload, 0), value = info_word(record.payload, 1);
+        uint32_t symbol;
 
         if (record.format != EIFMT_SVAL ||
             (record.attribute != EIATTR_REGCOUNT && record.attribute != EIATTR_FRAME_SIZE))
             continue;
-        if (record.attribute == EIATTR_REGCOUNT)
-            check_is_function(m, file, info_word(record.payload, 0));
-        symbol = merging_symbol(m, file, info_word(record.payload, 0));
+        /* nvlink: "Internal error: no regcount?"; not under -r. */
+        if (record.attribute == EIATTR_REGCOUNT && !m->request->relocatable &&
+            m->cubins[file]->symbols[index].type != STT_FUNC)
+            MERGING_ERROR(m, "'%s' says how many registers symbol %u needs, which is no function",
+                          m->cubins[file]->name, index);
+        symbol = merging_symbol(m, file, index);
         if (symbol == MERGE_NONE || m->symbols[symbol].file != file)
             continue;
         function = &m->functions[symbol];
