@@ -121,8 +121,9 @@ static void pack_images(struct command *command)
         return;
     command->status = EXIT_STATUS_ENVIRONMENT;
     if (options->format == FORMAT_OBJECT) {
-        hostobj_build(&command->object, buffer_bytes(&command->container), options->machine,
-                      options->section, options->inputs[0].path);
+        if (!hostobj_build(&command->object, buffer_bytes(&command->container), options->machine,
+                           options->section, options->inputs[0].path))
+            return;
         result = &command->object;
     }
     if (output_write_file(options->output, buffer_bytes(result)))
