@@ -13,7 +13,6 @@
 #include "distribute/files.h"
 #include "input/archive.h"
 #include "library/handle.h"
-#include "library/nvjitlink/contents.h"
 #include "library/nvjitlink/link.h"
 
 #define LARGEST_FILE ((size_t)1 << 40)
@@ -21,22 +20,20 @@
 static nvJitLinkResult wrong_type(struct nvJitLink *link, nvJitLinkInputType type,
                                   nvJitLinkInputType found, const char *name)
 {
-    if (type == NVJITLINK_INPUT_ANY) {
-        buffer_printf(&link->errors, "'%s' is nothing that can be linked\n", name);
-        return NVJITLINK_ERROR_UNRECOGNIZED_INPUT;
-    }
+    if (type == NVJITLINK_INPUT_ANY)
+        return link_fail(link, NVJITLINK_ERROR_UNRECOGNIZED_INPUT,
+                         "'%s' is nothing that can be linked", name);
     if (type <= NVJITLINK_INPUT_NONE || type > NVJITLINK_INPUT_INDEX)
-        buffer_printf(&link->errors, "'%s': there is no input type %d\n", name, (int)type);
-    else
-        buffer_printf(&link->errors, "'%s' is %s, not %s\n", name, contents_type_name(found),
-                      contents_type_name(type));
-    return NVJITLINK_ERROR_INCORRECT_INPUT_TYPE;
+        return link_fail(link, NVJITLINK_ERROR_INCORRECT_INPUT_TYPE,
+                         "'%s': there is no input type %d", name, (int)type);
+    return link_fail(link, NVJITLINK_ERROR_INCORRECT_INPUT_TYPE, "'%s' is %s, not %s", name,
+                     contents_type_name(found), contents_type_name(type));
 }
 
 static nvJitLinkResult needs_lto(struct nvJitLink *link, const char *name)
 {
-    buffer_printf(&link->errors, "'%s' is LTO-IR, which is linked with -lto only\n", name);
-    return NVJITLINK_ERROR_LTO_NOT_ENABLED;
+    return link_fail(link, NVJITLINK_ERROR_LTO_NOT_ENABLED,
+                     "'%s' is LTO-IR, which is linked with -lto only", name);
 }
 
 /* A thin archive is added as a file. */
@@ -90,20 +87,23 @@ static nvJitLinkResult assembly_result(struct nvJitLink *link, int code, const c
     case MINILINK_FAILED:
     case MINILINK_USAGE: /* options that the assembler does not take */
     case MINILINK_NOT_RELOCATABLE:
-        buffer_printf(&link->errors, "'%s': the PTX cannot be assembled\n", name);
-        return NVJITLINK_ERROR_PTX_COMPILE;
+        return link_fail(link, NVJITLINK_ERROR_PTX_COMPILE, "'%s': the PTX cannot be assembled",
+                         name);
     default:
         return NVJITLINK_ERROR_INTERNAL;
     }
 }
 
 /* The real library passes on each -arch, and ptxas takes the last one. */
-static void warn_of_targets(struct nvJitLink *link, unsigned changes)
+static void tell_of_input(struct nvJitLink *link, const struct minilink *made,
+                          const struct settings *settings)
 {
-    while (changes-- > 0)
+    for (unsigned i = 0; i < settings->target_changes; i++)
         buffer_printf(&link->infos,
                       "warning : incompatible redefinition for option 'gpu-name', the "
                       "last value of this option was used\n");
+    link_take_errors(link, made);
+    link_take_infos(link, made, "Mercury sections of "); /* of merging, not of the assembler */
 }
 
 /* Adds the assembler's cubin to the link. An input that needs no assembler is added as it is. */
@@ -118,14 +118,6 @@ static nvJitLinkResult take_finished_cubin(struct nvJitLink *link, const struct 
     return input->type == MINILINK_INPUT_PTX ? NVJITLINK_ERROR_INTERNAL : hand_on(link, input);
 }
 
-static void tell_of_input(struct nvJitLink *link, const struct minilink *made,
-                          const struct settings *settings)
-{
-    warn_of_targets(link, settings->target_changes);
-    link_take_errors(link, made);
-    link_take_infos(link, made, "Mercury sections of "); /* of merging, not of the assembler */
-}
-
 /* Assembles PTX, or that of a container with one fatbin, to a relocatable cubin, and adds that. A
  * container whose PTX does not take part is added as it is. */
 static nvJitLinkResult assemble_ptx(struct nvJitLink *link, const struct settings *settings,
@@ -135,19 +127,15 @@ static nvJitLinkResult assemble_ptx(struct nvJitLink *link, const struct setting
     nvJitLinkResult result;
     int code;
 
-    if (settings->kind != TARGET_REAL) {
-        buffer_printf(&link->errors, "'%s': there is no assembler for a virtual architecture\n",
-                      input->name);
-        return NVJITLINK_ERROR_PTX_COMPILE;
-    }
+    if (settings->kind != TARGET_REAL)
+        return link_fail(link, NVJITLINK_ERROR_PTX_COMPILE,
+                         "'%s': there is no assembler for a virtual architecture", input->name);
     code = link_begin(link, &link->trial, settings, FOR_INPUT);
     made = link->trial;
     if (code == MINILINK_OK) {
         made->product.wants_chunk = true;
-        code = minilink_add_data(made, input->type, input->data, input->size, input->name);
+        code = add_to(made, input) ?: minilink_complete(made);
     }
-    if (code == MINILINK_OK)
-        code = minilink_complete(made);
     if (code != MINILINK_OK || input->type == MINILINK_INPUT_PTX || made->product.chunk.data)
         tell_of_input(link, made, settings);
     result = assembly_result(link, code, input->name);
@@ -175,8 +163,7 @@ nvJitLinkResult input_add_nothing(struct nvJitLink *link)
 static nvJitLinkResult check_cubin(struct nvJitLink *link, const struct input *input)
 {
     int code = link_begin(link, &link->trial, &link->settings, FOR_CHECK)
-               ?: minilink_add_data(link->trial, MINILINK_INPUT_CUBIN, input->data, input->size,
-                                    input->name)
+               ?: add_to(link->trial, input)
                ?: minilink_complete(link->trial);
 
     link_take_errors(link, link->trial);
@@ -187,21 +174,13 @@ static nvJitLinkResult check_cubin(struct nvJitLink *link, const struct input *i
                                                                    : NVJITLINK_ERROR_INTERNAL;
 }
 
-static struct contents_target target_of(const struct nvJitLink *link)
-{
-    return (struct contents_target){{link->settings.sm, link->settings.suffix}, link->toolkit};
-}
-
 static nvJitLinkResult add_cubin(struct nvJitLink *link, const struct input *input)
 {
-    const struct contents_target target = target_of(link);
     nvJitLinkResult result;
 
-    if (!contents_takes_cubin(input->data, input->size, &target)) {
-        buffer_printf(&link->errors, "'%s' arch does not match target 'sm_%u'\n", input->name,
-                      link->settings.sm);
-        return NVJITLINK_ERROR_INVALID_INPUT;
-    }
+    if (!contents_takes_cubin(input->data, input->size, &link->target))
+        return link_fail(link, NVJITLINK_ERROR_INVALID_INPUT,
+                         "'%s' arch does not match target 'sm_%u'", input->name, link->settings.sm);
     result = check_cubin(link, input);
     link->has_other_code = true;
     return result == NVJITLINK_SUCCESS ? hand_on(link, input) : result;
@@ -209,21 +188,17 @@ static nvJitLinkResult add_cubin(struct nvJitLink *link, const struct input *inp
 
 static nvJitLinkResult add_container(struct nvJitLink *link, const struct input *input)
 {
-    const struct contents_target target = target_of(link);
-    const struct contents contents = contents_look(input->data, input->size, &target);
+    const struct contents contents = contents_look(input->data, input->size, &link->target);
     bool has_code = contents.has_ptx || contents.has_cubin;
 
-    if (input->type == MINILINK_INPUT_FATBIN && contents.is_cut) {
-        buffer_printf(&link->errors, "'%s' is a damaged fatbin\n", input->name);
-        return NVJITLINK_ERROR_INVALID_INPUT;
-    }
+    if (input->type == MINILINK_INPUT_FATBIN && contents.is_cut)
+        return link_fail(link, NVJITLINK_ERROR_INVALID_INPUT, "'%s' is a damaged fatbin",
+                         input->name);
     if (contents.has_ltoir && !has_code && !link->settings.is_lto)
         return needs_lto(link, input->name);
-    if (contents.fatbin_count && !contents.has_ltoir && !has_code) {
-        buffer_printf(&link->errors, "'%s' has no code for sm_%u\n", input->name,
-                      link->settings.sm);
-        return NVJITLINK_ERROR_INVALID_INPUT;
-    }
+    if (contents.fatbin_count && !contents.has_ltoir && !has_code)
+        return link_fail(link, NVJITLINK_ERROR_INVALID_INPUT, "'%s' has no code for sm_%u",
+                         input->name, link->settings.sm);
     if (input->type == MINILINK_INPUT_OBJECT && !contents.fatbin_count)
         return NVJITLINK_SUCCESS;
     link->has_ltoir |= contents.has_ltoir;
@@ -241,11 +216,9 @@ static nvJitLinkResult add_ltoir(struct nvJitLink *link, const struct input *inp
 
     if (!link->settings.is_lto)
         return needs_lto(link, input->name);
-    if (made > link->settings.sm) {
-        buffer_printf(&link->errors, "'%s': %u in LTOIR arch newer than target arch\n", input->name,
-                      made);
-        return NVJITLINK_ERROR_ARCH_MISMATCH;
-    }
+    if (made > link->settings.sm)
+        return link_fail(link, NVJITLINK_ERROR_ARCH_MISMATCH,
+                         "'%s': %u in LTOIR arch newer than target arch", input->name, made);
     link->has_ltoir = true;
     return let_wait(link, input);
 }
@@ -360,8 +333,7 @@ static nvJitLinkResult add_thin(struct nvJitLink *link, nvJitLinkInputType type,
 
 static nvJitLinkResult no_file(struct nvJitLink *link, const char *path, const char *why)
 {
-    buffer_printf(&link->errors, "could not read '%s': %s\n", path, why);
-    return NVJITLINK_ERROR_INVALID_INPUT;
+    return link_fail(link, NVJITLINK_ERROR_INVALID_INPUT, "could not read '%s': %s", path, why);
 }
 
 nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, const char *path)

@@ -1,6 +1,7 @@
 /* link.h: struct nvJitLink, for the files of this folder. */
 #pragma once
 
+#include "library/nvjitlink/contents.h"
 #include "library/nvjitlink/options.h"
 #include "minilink/minilink.h"
 
@@ -14,16 +15,16 @@ struct input {
 struct nvJitLink {
     struct arena arena; /* has words of options, and all else that lives as long as the link */
     struct settings settings;
-    nvJitLinkResult created; /* the result of link_create() */
-    struct minilink *link;   /* NULL when that failed */
-    struct minilink *open;   /* with -ptx: a second link, which permits undefined symbols */
-    struct minilink *result; /* the one of these two that has succeeded, or NULL */
-    struct minilink *ltoir;  /* the one whose output is LTO-IR, when it has been asked for */
-    struct minilink *trial;  /* a link that checks one input, while it runs */
-    const struct toolkit_facts *toolkit; /* the one whose library is followed */
-    size_t input_count;                  /* for names */
-    bool has_input;                      /* there is something to link */
-    struct input *waiting;               /* LTO-IR, for nvJitLinkComplete() and for LTO-IR, in: */
+    nvJitLinkResult created;       /* the result of link_create() */
+    struct minilink *link;         /* NULL when that failed */
+    struct minilink *open;         /* with -ptx: a second link, which permits undefined symbols */
+    struct minilink *result;       /* the one of these two that has succeeded, or NULL */
+    struct minilink *ltoir;        /* the one whose output is LTO-IR, when it has been asked for */
+    struct minilink *trial;        /* a link that checks one input, while it runs */
+    struct contents_target target; /* of the link, and the toolkit whose library is followed */
+    size_t input_count;            /* for names */
+    bool has_input;                /* there is something to link */
+    struct input *waiting;         /* LTO-IR, for nvJitLinkComplete() and for LTO-IR, in: */
     size_t waiting_count, waiting_capacity;
     struct arena waiting_arena;
     bool has_ltoir;      /* some input has */
@@ -53,6 +54,10 @@ nvJitLinkResult link_get(struct nvJitLink *link, enum link_output output, size_t
                          void *buffer);
 nvJitLinkResult link_get_log(const struct nvJitLink *link, bool is_errors, size_t *size,
                              char *buffer);
+
+/* Appends a line to the error log. Returns `result`. */
+nvJitLinkResult link_fail(struct nvJitLink *link, nvJitLinkResult result, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* NVJITLINK_SUCCESS when inputs may still be added; otherwise reports an error. */
 nvJitLinkResult link_check_open(struct nvJitLink *link);

@@ -12,6 +12,17 @@
 #include "library/nvjitlink/toolkit.h"
 #include "link/state.h"
 
+nvJitLinkResult link_fail(struct nvJitLink *link, nvJitLinkResult result, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    buffer_vprintf(&link->errors, format, arguments);
+    va_end(arguments);
+    buffer_char(&link->errors, '\n');
+    return result;
+}
+
 static void take_lines(struct buffer *log, const char *lines, const char *but)
 {
     struct text rest = text_of(lines), line;
@@ -51,10 +62,9 @@ int link_begin(struct nvJitLink *link, struct minilink **made, const struct sett
 
 nvJitLinkResult link_check_open(struct nvJitLink *link)
 {
-    if (!link->is_complete)
-        return NVJITLINK_SUCCESS;
-    buffer_printf(&link->errors, "the link is complete already\n");
-    return NVJITLINK_ERROR_INTERNAL;
+    return link->is_complete
+               ? link_fail(link, NVJITLINK_ERROR_INTERNAL, "the link is complete already")
+               : NVJITLINK_SUCCESS;
 }
 
 /* With -ptx, called functions may be undefined. A link that permits that keeps all symbols visible,
@@ -73,7 +83,8 @@ static nvJitLinkResult begin_call(struct nvJitLink *link)
     settings->ptxas = toolkit_ptxas(settings->library);
     code = link_begin(link, &link->link, settings, FOR_PROGRAM);
     if (code == MINILINK_OK)
-        link->toolkit = state_find_toolkit(&link->link->options.link, NULL);
+        link->target = (struct contents_target){
+            {settings->sm, settings->suffix}, state_find_toolkit(&link->link->options.link, NULL)};
     if (settings->is_ptx && settings->is_split)
         buffer_printf(&link->infos, "-split-compile-extended is -split-compile with -ptx\n");
     if (code == MINILINK_OK && settings->is_ptx)
@@ -227,14 +238,11 @@ static nvJitLinkResult check_added(struct nvJitLink *link)
 {
     const struct settings *settings = &link->settings;
 
-    if (settings->is_ptx && link->has_other_code) {
-        buffer_printf(&link->errors, "-ptx needs LTO-IR in all inputs\n");
-        return NVJITLINK_ERROR_INCORRECT_INPUT_TYPE;
-    }
-    if (settings->is_lto && !link->has_ltoir) {
-        buffer_printf(&link->errors, "-lto needs an input with LTO-IR\n");
-        return NVJITLINK_ERROR_NVVM_COMPILE;
-    }
+    if (settings->is_ptx && link->has_other_code)
+        return link_fail(link, NVJITLINK_ERROR_INCORRECT_INPUT_TYPE,
+                         "-ptx needs LTO-IR in all inputs");
+    if (settings->is_lto && !link->has_ltoir)
+        return link_fail(link, NVJITLINK_ERROR_NVVM_COMPILE, "-lto needs an input with LTO-IR");
     return link->has_input ? NVJITLINK_SUCCESS : input_add_nothing(link);
 }
 

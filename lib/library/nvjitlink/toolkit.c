@@ -56,77 +56,62 @@ static bool is_foreign(const char *path)
            !is_ours;
 }
 
-/* Makes the path absolute, since the working directory may change. Frees `path`, which may be NULL.
- */
-static char *make_absolute(char *path)
+/* The path that the format gives, malloc'ed, if it is what is looked for; else NULL. */
+static char *__attribute__((format(printf, 2, 3)))
+find_file(bool (*is_wanted)(const char *path), const char *format, ...)
 {
-    char *real = path ? realpath(path, NULL) : NULL;
+    struct buffer path = {0};
+    va_list arguments;
 
-    free(path);
-    return real;
+    CONTEXT_DEFER(buffer_cleanup, &path);
+    va_start(arguments, format);
+    buffer_vprintf(&path, format, arguments);
+    va_end(arguments);
+    return is_wanted(path.data) ? buffer_take(&path, NULL) : NULL;
 }
 
 /* Searches the folders of LD_LIBRARY_PATH. */
 static char *find_alone(void)
 {
-    static const char *const names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12"};
     const char *list = getenv("LD_LIBRARY_PATH");
     struct text folder;
-    struct buffer path = {0};
+    char *found = NULL;
 
-    CONTEXT_DEFER(buffer_cleanup, &path);
-    while (program_path_next(&list, &folder))
-        for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-            path.size = 0;
-            buffer_printf(&path, "%.*s/%s", TEXT_ARG(folder), names[i]);
-            if (is_foreign(path.data))
-                return buffer_take(&path, NULL);
-        }
-    return NULL;
+    while (!found && program_path_next(&list, &folder))
+        found = find_file(is_foreign, "%.*s/libnvJitLink.so.13", TEXT_ARG(folder))
+                    ?: find_file(is_foreign, "%.*s/libnvJitLink.so.12", TEXT_ARG(folder));
+    return found;
 }
 
-/* Where `minilink-shim --python` has put this library in the place of a wheel's, that one is beside
- * it, with this after its name. */
-#define KEPT ".nvidia"
-
-/* The path of the wheel's library, or NULL. */
+/* The wheel's library, or NULL: where `minilink-shim --python` has put this library in its place,
+ * it is beside it, with this after its name. */
 static char *find_kept(void)
 {
-    const char *own = self_exec_code_path();
-    struct buffer path = {0};
-
-    if (!own)
-        return NULL;
-    CONTEXT_DEFER(buffer_cleanup, &path);
-    buffer_printf(&path, "%s" KEPT, own);
-    return is_foreign(path.data) ? buffer_take(&path, NULL) : NULL;
+    return find_file(is_foreign, "%s.nvidia", self_exec_code_path());
 }
 
 /* The ptxas of the wheels beside the wheel that has the library: of CUDA 13 and of CUDA 12. */
 static char *find_kept_ptxas(const char *kept)
 {
-    static const char *const places[] = {"../bin/ptxas", "../../cuda_nvcc/bin/ptxas"};
     const char *slash = strrchr(kept, '/');
-    struct buffer path = {0};
+    int size = slash ? (int)(slash - kept) : 0;
 
-    CONTEXT_DEFER(buffer_cleanup, &path);
-    for (size_t i = 0; slash && i < sizeof places / sizeof *places; i++) {
-        path.size = 0;
-        buffer_printf(&path, "%.*s/%s", (int)(slash - kept), kept, places[i]);
-        if (access(path.data, X_OK) == 0)
-            return buffer_take(&path, NULL);
-    }
-    return NULL;
+    if (!slash)
+        return NULL;
+    return find_file(program_path_is, "%.*s/../bin/ptxas", size, kept)
+               ?: find_file(program_path_is, "%.*s/../../cuda_nvcc/bin/ptxas", size, kept);
 }
 
+/* An absolute path, since the working directory may change. */
 static char *find_nvidia_library(const struct toolkit_request *request)
 {
-    char *kept = request->file ? NULL : find_kept();
-    char *found = kept ? kept : toolkit_find_nvjitlink(request, NULL);
+    char *found = request->file ? toolkit_find_nvjitlink(request, NULL)
+                                : find_kept() ?: toolkit_find_nvjitlink(request, NULL)
+                                                   ?: find_alone();
+    char *real = found ? realpath(found, NULL) : NULL;
 
-    if (!found && !request->file)
-        found = find_alone();
-    return make_absolute(found);
+    free(found);
+    return real;
 }
 
 char *toolkit_library(struct buffer *errors)
@@ -150,11 +135,9 @@ static char *find_ptxas(const char *toolkit)
 
 char *toolkit_ptxas(const char *library)
 {
-    char *kept = find_kept(), *found = NULL, *slash;
+    char *kept = find_kept(), *found = kept ? find_kept_ptxas(kept) : NULL, *slash;
     struct buffer folder = {0};
 
-    if (kept)
-        found = find_kept_ptxas(kept);
     free(kept);
     if (found)
         return found;
