@@ -154,8 +154,10 @@ bool watch_holds(const struct watch *watch, bool tools_alone)
     return true;
 }
 
-void watch_free(struct watch *watch)
+void watch_free(void *argument)
 {
+    struct watch *watch = argument;
+
     free(watch->list);
     arena_free(&watch->arena);
     *watch = (struct watch){0};

@@ -41,4 +41,5 @@ bool watch_check(struct watch *watch);
  * made of bytes in memory depend on tools only. */
 bool watch_holds(const struct watch *watch, bool tools_alone);
 
-void watch_free(struct watch *watch);
+/* For CONTEXT_DEFER, too. */
+void watch_free(void *watch);

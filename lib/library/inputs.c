@@ -92,17 +92,12 @@ static enum link_code add_entered(void *argument)
     return LINK_OK;
 }
 
-static void free_watch(void *watch)
-{
-    watch_free(watch);
-}
-
 /* Whether the file did not change while it was read. The caller may change it afterwards. */
 static bool is_one_version(const struct file_contents *contents, const char *path)
 {
     struct watch watch = {0};
 
-    CONTEXT_DEFER(free_watch, &watch);
+    CONTEXT_DEFER(watch_free, &watch);
     files_watch(contents, &watch, path);
     return watch_check(&watch);
 }

@@ -39,7 +39,7 @@ bool compile_find_libraries(struct link *link)
 
     /* Whether it is needed is known only after members have been selected. */
     if (members_have(&link->members, FATBIN_BITCODE))
-        bitcode_find_library(&link->llvm.path, request->llvm);
+        link->llvm.path = bitcode_find_library(request->llvm);
     /* Only -lto asks for optimisation across modules. */
     if (!request->options.lto || !members_have(&link->members, FATBIN_NVVM))
         return true;

@@ -33,9 +33,8 @@ struct bitcode_result {
 };
 
 /* Finds libLLVM: --llvm, else the newest version in the folders of LD_LIBRARY_PATH and the
- * system's. Sets *library to a malloc'ed path; NULL when there is none. Loads and reports nothing.
- */
-void bitcode_find_library(char **library, const char *given);
+ * system's. A malloc'ed path; NULL when there is none. Loads and reports nothing. */
+char *bitcode_find_library(const char *given);
 
 /* Reports that there is no libLLVM. */
 void bitcode_report_missing(const struct members *members, const char *given);

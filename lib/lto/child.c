@@ -49,17 +49,6 @@ static bool map(struct bytes *bytes, const char *path)
     return true;
 }
 
-/* Adds an option that limits libnvvm's threads to the link's tokens for it (measured; the result
- * stays the same). It is not part of the job, which is the same without make. */
-static void add_tokens(struct lto_job *job, struct arena *arena)
-{
-    const char **options = arena_alloc(arena, job->option_count + 1, sizeof *options);
-
-    memcpy(options, job->options, job->option_count * sizeof *options);
-    options[job->option_count++] = "-Xnvvm=-jobserver";
-    job->options = options;
-}
-
 static enum link_code run(void *argument)
 {
     struct child *child = argument;
@@ -71,8 +60,10 @@ static enum link_code run(void *argument)
     if (!map(&child->job, argv[JOB]) || !map(&inputs, argv[INPUTS]) ||
         !job_read(&job, &arena, argv[JOB], child->job, inputs))
         return LINK_FAILED;
+    /* Limits libnvvm's threads to the link's tokens for it (measured; the result stays the same).
+     * It is not part of the job, which is the same without make. */
     if (child_tokens_are_here() && !job.is_llvm)
-        add_tokens(&job, &arena);
+        job.options[job.option_count++] = "-Xnvvm=-jobserver";
     job.answer = open(argv[ANSWER], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (job.answer < 0) {
         failed("open", argv[ANSWER]);

@@ -61,13 +61,13 @@ const char *job_value(const char *word, const char *key)
 }
 
 /* Takes one word. False when it is unknown. */
-static bool take_job_word(struct lto_job *job, const char **options, struct lto_input *list,
-                          const char *word, struct bytes inputs)
+static bool take_job_word(struct lto_job *job, struct lto_input *list, const char *word,
+                          struct bytes inputs)
 {
     const char *value;
 
     if ((value = job_value(word, "option")))
-        options[job->option_count++] = value;
+        job->options[job->option_count++] = value;
     else if ((value = job_value(word, "input")))
         return take_job_input(&list[job->input_count++], value, inputs);
     else if (!job->library && (value = job_value(word, "library")))
@@ -81,29 +81,23 @@ static bool take_job_word(struct lto_job *job, const char **options, struct lto_
     return true;
 }
 
-static size_t count_words(struct bytes words)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < words.size; i++)
-        count += words.data[i] == '\0';
-    return count;
-}
-
 bool job_read(struct lto_job *job, struct arena *arena, const char *path, struct bytes words,
               struct bytes inputs)
 {
     static const char first[] = "format=" FORMAT;
     const char *word = (const char *)words.data, *end = word + words.size;
-    size_t count = count_words(words);
-    const char **options = arena_zalloc(arena, count + 1, sizeof *options);
-    struct lto_input *list = arena_zalloc(arena, count + 1, sizeof *list);
+    struct lto_input *list;
+    size_t count = 1;
 
-    *job = (struct lto_job){.options = options, .inputs = list, .answer = -1};
+    for (size_t i = 0; i < words.size; i++)
+        count += words.data[i] == '\0';
+    list = arena_zalloc(arena, count, sizeof *list);
+    *job = (struct lto_job){
+        .options = arena_zalloc(arena, count, sizeof *job->options), .inputs = list, .answer = -1};
     if (words.size < sizeof first || memcmp(word, first, sizeof first) != 0 || end[-1] != '\0')
         return diag_fatal("'%s' is no job: it does not begin with '%s', or is cut", path, first);
     for (word += sizeof first; word < end; word += strlen(word) + 1)
-        if (!take_job_word(job, options, list, word, inputs))
+        if (!take_job_word(job, list, word, inputs))
             return diag_fatal("Job '%s' has a word at offset %zu that is not understood, or "
                               "names bytes that its inputs do not have",
                               path, (size_t)(word - (const char *)words.data));

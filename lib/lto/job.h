@@ -44,9 +44,9 @@ struct lto_input {
 };
 
 struct lto_job {
-    const char *library;        /* path, or a name for the loader to find */
-    bool is_llvm;               /* it is libLLVM; else libnvJitLink */
-    const char *const *options; /* of the library */
+    const char *library;  /* path, or a name for the loader to find */
+    bool is_llvm;         /* it is libLLVM; else libnvJitLink */
+    const char **options; /* of the library, with room for one more */
     uint32_t option_count;
     const struct lto_input *inputs; /* none: only load the library and query its version */
     size_t input_count;

@@ -10,6 +10,7 @@
 #include "diag/diag.h"
 #include "lto/bitcode.h"
 #include "lto/lto_steps.h"
+#include "os/program_path.h"
 
 /* Names for the loader, if no file is found. */
 static const char *const loader_names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12",
@@ -34,8 +35,8 @@ static char *ask_loader(const char *name)
 
 static char *find_lto_library(const struct toolkit_request *toolkit, struct toolkit_search *search)
 {
+    const size_t count = sizeof loader_names / sizeof *loader_names;
     char *found = toolkit_find_nvjitlink(toolkit, search);
-    size_t count = sizeof loader_names / sizeof *loader_names;
 
     if (found || toolkit->file || toolkit->cuda_path)
         return found;
@@ -126,54 +127,36 @@ static bool is_library_file(const char *path)
 }
 
 /* Up to LLVM 18 the soname is libLLVM-18.so.1, then libLLVM.so.19.1 (Debian's and LLVM's own). */
-static bool try_llvm_folder(struct buffer *path, struct text folder, unsigned version)
+static char *find_in(struct text folder, unsigned version)
 {
-    static const char *const forms[] = {"%.*s/libLLVM.so.%u.1", "%.*s/libLLVM-%u.so.1",
-                                        "%.*s/libLLVM-%u.so"};
-
-    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
-        path->size = 0;
-        buffer_printf(path, forms[i], TEXT_ARG(folder), version);
-        buffer_char(path, '\0');
-        if (is_library_file(path->data))
-            return true;
-    }
-    return false;
+    return program_path_try(is_library_file, "%.*s/libLLVM.so.%u.1", TEXT_ARG(folder), version)
+           ?: program_path_try(is_library_file, "%.*s/libLLVM-%u.so.1", TEXT_ARG(folder), version)
+           ?: program_path_try(is_library_file, "%.*s/libLLVM-%u.so", TEXT_ARG(folder), version);
 }
 
-static bool try_version(struct buffer *path, unsigned version)
+static char *find_version(unsigned version)
 {
     const char *list = getenv("LD_LIBRARY_PATH");
-    char own[64];
+    char own[64], *found = NULL;
 
-    while (list && *list) {
-        size_t size = strcspn(list, ":");
-
-        if (size > 0 && try_llvm_folder(path, (struct text){list, size}, version))
-            return true;
-        list += size + (list[size] == ':');
+    for (size_t size; !found && list && *list; list += size + (list[size] == ':')) {
+        size = strcspn(list, ":");
+        if (size > 0)
+            found = find_in((struct text){list, size}, version);
     }
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (try_llvm_folder(path, text_of(folders[i]), version))
-            return true;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders && !found; i++)
+        found = find_in(text_of(folders[i]), version);
     snprintf(own, sizeof own, "/usr/lib/llvm-%u/lib", version);
-    return try_llvm_folder(path, text_of(own), version);
+    return found ?: find_in(text_of(own), version);
 }
 
-void bitcode_find_library(char **library, const char *given)
+char *bitcode_find_library(const char *given)
 {
-    struct buffer path = {0};
+    char *found = given ? program_path_try(is_library_file, "%s", given) : NULL;
 
-    *library = NULL;
-    if (given) {
-        if (is_library_file(given))
-            *library = memory_copy_string(given, strlen(given));
-        return;
-    }
-    CONTEXT_DEFER(buffer_cleanup, &path);
-    for (unsigned version = NEWEST; version >= OLDEST && !*library; version--)
-        if (try_version(&path, version))
-            *library = memory_copy_string(path.data, strlen(path.data));
+    for (unsigned version = NEWEST; version >= OLDEST && !given && !found; version--)
+        found = find_version(version);
+    return found;
 }
 
 void bitcode_report_missing(const struct members *members, const char *given)

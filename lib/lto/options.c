@@ -29,19 +29,10 @@ static int32_t most_threads(const struct lto_request *request)
     return (int32_t)(most < processors ? most : processors);
 }
 
-/* `*part*,*part*`: matches names that contain a part. */
-static void join_parts(struct buffer *names, const struct used_set *set)
+/* Appends to a list: a name or pattern, or "*" around a part of names. */
+static void add_name(struct buffer *names, const char *around, struct text name)
 {
-    for (size_t i = 0; i < set->part_count; i++)
-        buffer_printf(names, "%s*%.*s*", i ? "," : "", TEXT_ARG(set->parts[i]));
-}
-
-/* The patterns of one list, the last object's first. */
-static void join_patterns(struct buffer *names, const struct used_set *set, enum used_list list)
-{
-    for (size_t i = set->count; i-- > 0;)
-        if (set->patterns[i].list == list)
-            buffer_printf(names, "%s%.*s", names->size ? "," : "", TEXT_ARG(set->patterns[i].text));
+    buffer_printf(names, "%s%s%.*s%s", names->size ? "," : "", around, TEXT_ARG(name), around);
 }
 
 static void add_list(struct word_list *options, enum used_list list, struct text names)
@@ -58,12 +49,14 @@ static void add_names(struct word_list *options, const struct used_names *used, 
     struct buffer names = {0};
 
     CONTEXT_DEFER(buffer_cleanup, &names);
-    if (used->has_parts)
-        join_parts(&names, set);
-    else if (used->has_lists)
-        join_patterns(&names, set, list);
+    for (size_t i = 0; used->has_parts && i < set->part_count; i++)
+        add_name(&names, "*", set->parts[i]);
+    /* The last object's first. */
+    for (size_t i = set->count; used->has_lists && !used->has_parts && i-- > 0;)
+        if (set->patterns[i].list == list)
+            add_name(&names, "", set->patterns[i].text);
     for (size_t i = 0; (names.size || used->has_lists) && i < used->wanted_count; i++)
-        buffer_printf(&names, "%s%.*s", names.size ? "," : "", TEXT_ARG(used->wanted[i]));
+        add_name(&names, "", used->wanted[i]);
     add_list(options, list, buffer_view(&names));
 }
 

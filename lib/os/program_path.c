@@ -8,6 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/buffer.h"
+#include "base/context.h"
+
 bool program_path_is(const char *path)
 {
     struct stat status;
@@ -38,4 +41,16 @@ bool program_path_find(const char *name, char *path)
             program_path_is(path))
             return true;
     return false;
+}
+
+char *program_path_try(bool (*is_wanted)(const char *path), const char *format, ...)
+{
+    struct buffer path = {0};
+    va_list arguments;
+
+    CONTEXT_DEFER(buffer_cleanup, &path);
+    va_start(arguments, format);
+    buffer_vprintf(&path, format, arguments);
+    va_end(arguments);
+    return is_wanted(path.data) ? buffer_take(&path, NULL) : NULL;
 }

@@ -56,20 +56,6 @@ static bool is_foreign(const char *path)
            !is_ours;
 }
 
-/* The path that the format gives, malloc'ed, if it is what is looked for; else NULL. */
-static char *__attribute__((format(printf, 2, 3)))
-find_file(bool (*is_wanted)(const char *path), const char *format, ...)
-{
-    struct buffer path = {0};
-    va_list arguments;
-
-    CONTEXT_DEFER(buffer_cleanup, &path);
-    va_start(arguments, format);
-    buffer_vprintf(&path, format, arguments);
-    va_end(arguments);
-    return is_wanted(path.data) ? buffer_take(&path, NULL) : NULL;
-}
-
 /* Searches the folders of LD_LIBRARY_PATH. */
 static char *find_alone(void)
 {
@@ -78,8 +64,8 @@ static char *find_alone(void)
     char *found = NULL;
 
     while (!found && program_path_next(&list, &folder))
-        found = find_file(is_foreign, "%.*s/libnvJitLink.so.13", TEXT_ARG(folder))
-                    ?: find_file(is_foreign, "%.*s/libnvJitLink.so.12", TEXT_ARG(folder));
+        found = program_path_try(is_foreign, "%.*s/libnvJitLink.so.13", TEXT_ARG(folder))
+                    ?: program_path_try(is_foreign, "%.*s/libnvJitLink.so.12", TEXT_ARG(folder));
     return found;
 }
 
@@ -87,7 +73,7 @@ static char *find_alone(void)
  * it is beside it, with this after its name. */
 static char *find_kept(void)
 {
-    return find_file(is_foreign, "%s.nvidia", self_exec_code_path());
+    return program_path_try(is_foreign, "%s.nvidia", self_exec_code_path());
 }
 
 /* The ptxas of the wheels beside the wheel that has the library: of CUDA 13 and of CUDA 12. */
@@ -98,8 +84,8 @@ static char *find_kept_ptxas(const char *kept)
 
     if (!slash)
         return NULL;
-    return find_file(program_path_is, "%.*s/../bin/ptxas", size, kept)
-               ?: find_file(program_path_is, "%.*s/../../cuda_nvcc/bin/ptxas", size, kept);
+    return program_path_try(program_path_is, "%.*s/../bin/ptxas", size, kept)
+               ?: program_path_try(program_path_is, "%.*s/../../cuda_nvcc/bin/ptxas", size, kept);
 }
 
 /* An absolute path, since the working directory may change. */

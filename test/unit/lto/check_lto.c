@@ -167,7 +167,7 @@ TEST(every_code_has_a_text)
 /* Runs the library of that name in $BUILD, which shall misbehave in that way, on two inputs. */
 static void run_library(const char *name, const char *way)
 {
-    static const char *const options[] = {"-lto", "-ptx"};
+    static const char *options[] = {"-lto", "-ptx"};
     const uint8_t code[] = "LTO-IR";
     const struct lto_input inputs[] = {{{code, sizeof code}, false}, {{code, sizeof code}, false}};
     const char *build = getenv("BUILD");
