@@ -25,7 +25,6 @@
 #define STAMP_NAME "pruned"
 #define SHELVES    256
 
-/* An entry. */
 struct kept {
     struct timespec used;
     uint64_t size;

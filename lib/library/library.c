@@ -181,7 +181,6 @@ static int make_link(struct minilink **result, struct creation *creation, bool i
     return code;
 }
 
-/* The caller's words. */
 struct creation_words {
     const char *const *list;
     size_t count;

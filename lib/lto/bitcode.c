@@ -27,7 +27,6 @@
 #define MEMORY_TO_START (UINT64_C(96) << 20)
 #define MEMORY_OF_BYTE  200u
 
-/* One call of bitcode_compile. */
 struct compilation {
     const struct bitcode_request *request;
     struct bitcode_result *result;
@@ -96,7 +95,6 @@ static bool report_newer(const struct part *part)
     return true;
 }
 
-/* Runs the children, and reports the first that fails. */
 static bool run_children(struct compilation *compilation)
 {
     struct part_list *run = &compilation->run;
@@ -236,7 +234,6 @@ static bool take_modules(struct compilation *compilation)
     return true;
 }
 
-/* Takes the results: one text, or one for each member. */
 static bool take_module_results(struct compilation *compilation)
 {
     struct bitcode_result *result = compilation->result;

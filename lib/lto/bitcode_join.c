@@ -4,8 +4,8 @@
 #include "lto/lto_steps.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 
+#include "base/search.h"
 #include "diag/diag.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
@@ -15,8 +15,10 @@ struct joining {
     struct ptx_module *modules;
     size_t count;
     const struct table *internal;
-    struct table defined; /* names that some part defines */
-    struct table others;  /* names that parts only declare, to a number for each */
+    struct table defined;                 /* names that some part defines */
+    struct table others;                  /* names that parts only declare, to indexes of: */
+    const struct ptx_item **declarations; /* the last of each */
+    size_t declaration_count, capacity;
     struct buffer text;
 };
 
@@ -47,10 +49,16 @@ static void note_joined_declarations(struct joining *joining, const struct ptx_m
 {
     for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];
+        size_t index = joining->declaration_count;
 
-        if (is_symbol(item) && !item->is_definition &&
-            table_find(&joining->defined, item->name) == TABLE_NONE)
-            table_add(&joining->others, item->name, (uint32_t)joining->others.count);
+        if (!is_symbol(item) || item->is_definition ||
+            table_find(&joining->defined, item->name) != TABLE_NONE)
+            continue;
+        index = table_add(&joining->others, item->name, (uint32_t)index);
+        if (index == joining->declaration_count)
+            ARENA_PUSH(&joining->arena, joining->declarations, joining->declaration_count,
+                       joining->capacity) = item;
+        joining->declarations[index] = item;
     }
 }
 
@@ -87,31 +95,15 @@ static void write_joined_declaration(struct joining *joining, const struct ptx_i
                   item->function.performance.is_noreturn ? "\n.noreturn;\n" : ";\n");
 }
 
-static int compare_joined_names(const void *a, const void *b)
-{
-    return text_compare((*(const struct ptx_item *const *)a)->name,
-                        (*(const struct ptx_item *const *)b)->name);
-}
+COMPARISON(compare_joined_names, struct ptx_item *const, text_compare((*a)->name, (*b)->name));
 
 /* Writes declarations of symbols that no part defines, sorted by name: which part names one first
  * depends on the number of parts. */
 static void write_others(struct joining *joining)
 {
-    const struct ptx_item **list =
-        arena_zalloc(&joining->arena, joining->others.count, sizeof *list);
-
-    for (size_t i = 0; i < joining->count; i++)
-        for (size_t k = 0; k < joining->modules[i].item_count; k++) {
-            const struct ptx_item *item = &joining->modules[i].items[k];
-            uint32_t index =
-                is_symbol(item) ? table_find(&joining->others, item->name) : TABLE_NONE;
-
-            if (index != TABLE_NONE)
-                list[index] = item;
-        }
-    qsort(list, joining->others.count, sizeof *list, compare_joined_names);
-    for (size_t i = 0; i < joining->others.count; i++) {
-        buffer_text(&joining->text, list[i]->text);
+    SORT(joining->declarations, joining->declaration_count, compare_joined_names);
+    for (size_t i = 0; i < joining->declaration_count; i++) {
+        buffer_text(&joining->text, joining->declarations[i]->text);
         buffer_char(&joining->text, '\n');
     }
 }
@@ -159,15 +151,13 @@ static size_t take_counted(const struct joining *joining, struct text *text, uns
 
     for (size_t i = 0; i < COUNTED; i++) {
         struct text rest = *text;
-        unsigned digits = 0;
+        uint64_t found;
 
-        if (*text->data != *counted[i].word.data || !text_skip(&rest, counted[i].word))
+        if (*text->data != *counted[i].word.data || !text_skip(&rest, counted[i].word) ||
+            !text_scan_number(&rest, &found) || found > UINT32_MAX)
             continue;
-        for (*number = 0; digits < rest.size && text_is_digit(rest.data[digits]) && digits < 9;
-             digits++)
-            *number = *number * 10 + (unsigned)(rest.data[digits] - '0');
-        rest = text_drop(rest, digits);
-        if (digits == 0 || (name_size(rest) > 0 && !counted[i].has_more) ||
+        *number = (unsigned)found;
+        if ((name_size(rest) > 0 && !counted[i].has_more) ||
             table_find(&joining->defined, name) != TABLE_NONE ||
             table_find(&joining->others, name) != TABLE_NONE)
             continue;

@@ -60,7 +60,6 @@ const char *job_value(const char *word, const char *key)
     return strncmp(word, key, size) == 0 && word[size] == '=' ? word + size + 1 : NULL;
 }
 
-/* Takes one word. False when it is unknown. */
 static bool take_job_word(struct lto_job *job, struct lto_input *list, const char *word,
                           struct bytes inputs)
 {

@@ -22,7 +22,6 @@ struct collector {
     struct arena text;           /* its text */
 };
 
-/* Adds a kernel, unless it is known. */
 static void add_lto_kernel(struct collector *collector, struct lto_kernel kernel, size_t place)
 {
     struct lto_kernels *kernels = collector->kernels;

@@ -278,7 +278,6 @@ static bool run_passes(struct run *run, llvm_module module, const char *passes)
     return !error || fail(run, "%s", llvm.error_message(error));
 }
 
-/* Runs the rows of passes that must see the whole program. */
 static bool run_rows(struct run *run, llvm_module module)
 {
     return run_passes(run, module, run->rows->early) &&
@@ -308,7 +307,6 @@ static bool optimize(struct run *run, llvm_module module)
     return run_passes(run, module, run->passes ? run->passes : passes);
 }
 
-/* Appends a result of LLVM's to the answer. */
 static void append_object(struct run *run, llvm_buffer result)
 {
     buffer_append(&run->answer.ptx, llvm.buffer_start(result), llvm.buffer_size(result));
@@ -348,7 +346,6 @@ static bool compile_modules(struct run *run)
     return true;
 }
 
-/* Links all modules into one; NULL when that fails. */
 static llvm_module link_modules(struct run *run, llvm_context context)
 {
     size_t count = run->job->input_count;
@@ -385,7 +382,6 @@ static void choose_rows(struct run *run)
         run->rows = llvm_module_passes(run->machine);
 }
 
-/* Runs the remaining passes on the functions of a part. */
 static bool finish_functions(struct run *run, llvm_module program)
 {
     struct table linkages = {0};

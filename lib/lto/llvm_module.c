@@ -103,7 +103,6 @@ static bool is_visible(llvm_value value)
     }
 }
 
-/* Makes the value internal, unless it must stay visible. */
 static void hide(llvm_value value, const struct table *stays)
 {
     struct text name = llvm_name(value);

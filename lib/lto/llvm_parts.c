@@ -41,7 +41,6 @@ static uint64_t count_all(llvm_module module)
     return total;
 }
 
-/* The number of parts that so many instructions are worth. */
 static unsigned parts_worth(uint64_t instructions, unsigned threads)
 {
     uint64_t count = instructions / INSTRUCTIONS_OF_PART;

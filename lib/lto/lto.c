@@ -18,7 +18,6 @@
 #define MEMORY_TO_START (UINT64_C(64) << 20)
 #define MEMORY_OF_BYTE  80u
 
-/* One call of lto_compile. */
 struct compilation {
     const struct lto_request *request;
     struct lto_result *result;
@@ -202,7 +201,6 @@ static const struct member *find_ptx_beside(const struct members *members, const
     return ptx;
 }
 
-/* Says which library was too old, and what to give. */
 static void note_outdated_library(const struct compilation *compilation,
                                   const struct lto_answer *answer)
 {
@@ -225,7 +223,6 @@ static void note_outdated_library(const struct compilation *compilation,
     diag_note(TOOLKIT_NAME_IT ", or its library by --nvjitlink=; -vv tells what is taken and why");
 }
 
-/* Reports what the library rejected, and why. */
 static void report_refusal(const struct compilation *compilation, const struct lto_answer *answer)
 {
     const struct job_inputs *inputs = &compilation->run.inputs;

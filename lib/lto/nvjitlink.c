@@ -32,7 +32,6 @@ struct functions {
     int (*info_log)(nvjitlink_handle handle, char *log);
 };
 
-/* Finds a function by name; the versioned one is preferred. */
 static bool find_function(void *library, struct answer_draft *answer, const char *name,
                           void *function)
 {

@@ -312,7 +312,6 @@ uint32_t part_most_threads(const struct lto_request *link)
     return limit && threads > limit ? limit : threads;
 }
 
-/* The number of parts that may run at one time. */
 static uint32_t count_part_threads(struct part_list *run)
 {
     uint32_t threads = part_most_threads(run->link);

@@ -32,7 +32,6 @@ static bool take_input_name(struct text *text, size_t count, uint64_t *index)
     return true;
 }
 
-/* Replaces the library's names of inputs by their own. */
 static void restore_names(struct buffer *out, struct text line, const struct job_inputs *inputs)
 {
     uint64_t index;
@@ -119,7 +118,6 @@ void lto_report_logs(struct part_list *run, const struct part *part)
     report_log(run, part->answer.infos, false);
 }
 
-/* Reports that the library crashed, ended the process, or was killed. */
 static void report_death(const struct part_list *run, const struct exec_result *result,
                          const char *when)
 {

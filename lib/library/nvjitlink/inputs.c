@@ -226,7 +226,6 @@ static nvJitLinkResult add_ltoir(struct nvJitLink *link, const struct input *inp
 static nvJitLinkResult add_to_link(struct nvJitLink *link, nvJitLinkInputType type,
                                    const void *data, size_t size, const char *name);
 
-/* An archive, and its members. */
 struct library {
     struct arena *arena;
     const struct input *archive;

@@ -104,7 +104,6 @@ static nvJitLinkResult check_stack(struct nvJitLink *link)
     return code == MINILINK_OK ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_INTERNAL;
 }
 
-/* A call of the interface. */
 struct call {
     struct nvJitLink *link;
     nvJitLinkResult (*function)(const struct call *call);
@@ -233,7 +232,6 @@ static double lap(uint64_t *start)
     return (double)passed / 1e6;
 }
 
-/* Whether the inputs fit the options. */
 static nvJitLinkResult check_added(struct nvJitLink *link)
 {
     const struct settings *settings = &link->settings;
@@ -377,7 +375,6 @@ nvJitLinkResult link_complete(nvJitLinkHandle handle)
     return run_unlogged((struct call){.link = handle, .function = complete_handle});
 }
 
-/* The bytes, or NULL. */
 static const void *find_handle_output(const struct nvJitLink *link, enum link_output output,
                                       size_t *size)
 {

@@ -22,7 +22,6 @@ enum form {
 
 struct known;
 
-/* One option that is read. */
 struct reading {
     struct settings *settings;
     struct buffer *errors;
