@@ -139,14 +139,6 @@ static void read_records(struct cache *cache, struct records *records)
     cache_value_free(&value);
 }
 
-static bool find_in_folder(struct cache *cache, struct record *record)
-{
-    struct records records;
-
-    read_records(cache, &records);
-    return find_record(&records, record);
-}
-
 static void keep_in_folder(struct cache *cache, const struct record *record)
 {
     const struct cache_key key = list_key();
@@ -248,10 +240,13 @@ static bool hash_open(struct reading *reading, struct cache *cache)
     struct record *record = &reading->record;
     bool is_kept = file_version_is_settled(&record->identity.version) && add_sample(reading);
     bool is_large = record->identity.version.size >= SMALLEST_KEPT;
+    struct records records = {0};
 
     if (is_kept && find_in_memory(record))
         return true;
-    if (is_kept && is_large && find_in_folder(cache, record)) {
+    if (is_kept && is_large)
+        read_records(cache, &records);
+    if (find_record(&records, record)) {
         keep_in_memory(record);
         return true;
     }

@@ -35,7 +35,7 @@ struct pruning {
     const struct cache_policy *policy;
     int folder, stamp;
     DIR *shelf; /* that is being read, or NULL */
-    struct timespec now;
+    time_t now;
     struct kept *list;
     size_t count, capacity;
     uint64_t bytes; /* of the entries in the list */
@@ -51,12 +51,6 @@ static void end_pruning(void *argument)
     if (pruning->stamp >= 0)
         close(pruning->stamp); /* which unlocks it */
     free(pruning->list);
-}
-
-/* Seconds since then; 0 for a time in the future. */
-static uint64_t age_of_entry(const struct pruning *pruning, const struct timespec *then)
-{
-    return then->tv_sec < pruning->now.tv_sec ? (uint64_t)(pruning->now.tv_sec - then->tv_sec) : 0;
 }
 
 static void remove_file(struct pruning *pruning, const char *name, uint64_t size)
@@ -89,6 +83,7 @@ static void take_cached_file(struct pruning *pruning, unsigned shelf, const char
     struct stat status;
     struct kept *kept;
     uint64_t expiry, size;
+    int64_t age;
     bool is_old;
 
     if (!suffix)
@@ -98,7 +93,8 @@ static void take_cached_file(struct pruning *pruning, unsigned shelf, const char
         return;
     size = (uint64_t)status.st_size;
     expiry = *suffix ? ABANDONED_AFTER : pruning->policy->expiry;
-    is_old = expiry && age_of_entry(pruning, &status.st_mtim) > expiry;
+    age = pruning->now - status.st_mtim.tv_sec;
+    is_old = expiry && age > 0 && (uint64_t)age > expiry;
     if (is_old)
         remove_file(pruning, name, size);
     if (is_old || *suffix)
@@ -186,7 +182,7 @@ static bool begin_pruning(struct pruning *pruning)
         fstat(pruning->stamp, &status) || !S_ISREG(status.st_mode) || !is_time(pruning, &status) ||
         futimens(pruning->stamp, NULL) || fstat(pruning->stamp, &status))
         return false;
-    pruning->now = status.st_mtim;
+    pruning->now = status.st_mtim.tv_sec;
     return true;
 }
 

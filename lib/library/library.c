@@ -59,13 +59,6 @@ void caller_state_restore(const struct caller_state *saved)
     *context_get() = saved->context;
 }
 
-static bool is_of_error(struct minilink *link, enum diag_severity severity)
-{
-    if (severity != DIAG_NOTE)
-        link->last = severity;
-    return link->last >= DIAG_ERROR;
-}
-
 /* Logs end with a NUL that is not counted. */
 static void write_log(void *argument, int severity, struct text lines)
 {
@@ -74,7 +67,9 @@ static void write_log(void *argument, int severity, struct text lines)
 
     if (lines.size == 0)
         return;
-    log = is_of_error(link, (enum diag_severity)severity) ? &link->errors : &link->infos;
+    if (severity != DIAG_NOTE)
+        link->last = (enum diag_severity)severity;
+    log = link->last >= DIAG_ERROR ? &link->errors : &link->infos;
     buffer_reserve(log, lines.size + 1);
     buffer_text(log, lines);
     log->data[log->size] = '\0';

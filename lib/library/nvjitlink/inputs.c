@@ -150,10 +150,8 @@ static nvJitLinkResult assemble_ptx(struct nvJitLink *link, const struct setting
 nvJitLinkResult input_add_nothing(struct nvJitLink *link)
 {
     static const char empty[] = ".version 6.3\n.target sm_75\n.address_size 64\n";
-    const struct settings settings = {.sm = link->settings.sm,
-                                      .suffix = link->settings.suffix,
-                                      .level = -1,
-                                      .ptxas = link->settings.ptxas};
+    const struct settings settings = {
+        .arch = link->settings.arch, .level = -1, .ptxas = link->settings.ptxas};
 
     return assemble_ptx(link, &settings,
                         &(struct input){MINILINK_INPUT_PTX, empty, sizeof empty - 1, "empty"});
@@ -180,7 +178,8 @@ static nvJitLinkResult add_cubin(struct nvJitLink *link, const struct input *inp
 
     if (!contents_takes_cubin(input->data, input->size, &link->target))
         return link_fail(link, NVJITLINK_ERROR_INVALID_INPUT,
-                         "'%s' arch does not match target 'sm_%u'", input->name, link->settings.sm);
+                         "'%s' arch does not match target 'sm_%u'", input->name,
+                         link->settings.arch.sm);
     result = check_cubin(link, input);
     link->has_other_code = true;
     return result == NVJITLINK_SUCCESS ? hand_on(link, input) : result;
@@ -198,7 +197,7 @@ static nvJitLinkResult add_container(struct nvJitLink *link, const struct input 
         return needs_lto(link, input->name);
     if (contents.fatbin_count && !contents.has_ltoir && !has_code)
         return link_fail(link, NVJITLINK_ERROR_INVALID_INPUT, "'%s' has no code for sm_%u",
-                         input->name, link->settings.sm);
+                         input->name, link->settings.arch.sm);
     if (input->type == MINILINK_INPUT_OBJECT && !contents.fatbin_count)
         return NVJITLINK_SUCCESS;
     link->has_ltoir |= contents.has_ltoir;
@@ -216,7 +215,7 @@ static nvJitLinkResult add_ltoir(struct nvJitLink *link, const struct input *inp
 
     if (!link->settings.is_lto)
         return needs_lto(link, input->name);
-    if (made > link->settings.sm)
+    if (made > link->settings.arch.sm)
         return link_fail(link, NVJITLINK_ERROR_ARCH_MISMATCH,
                          "'%s': %u in LTOIR arch newer than target arch", input->name, made);
     link->has_ltoir = true;

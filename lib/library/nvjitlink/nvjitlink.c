@@ -84,7 +84,7 @@ static nvJitLinkResult begin_call(struct nvJitLink *link)
     code = link_begin(link, &link->link, settings, FOR_PROGRAM);
     if (code == MINILINK_OK)
         link->target = (struct contents_target){
-            {settings->sm, settings->suffix}, state_find_toolkit(&link->link->options.link, NULL)};
+            settings->arch, state_find_toolkit(&link->link->options.link, NULL)};
     if (settings->is_ptx && settings->is_split)
         buffer_printf(&link->infos, "-split-compile-extended is -split-compile with -ptx\n");
     if (code == MINILINK_OK && settings->is_ptx)

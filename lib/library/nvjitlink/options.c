@@ -74,21 +74,19 @@ static nvJitLinkResult read_arch(const struct reading *reading)
     const char *value = reading->value;
     nvJitLinkResult code;
     size_t kind = 0;
-    unsigned sm;
-    char suffix, *end;
+    struct arch arch;
+    char *end;
 
     while (kind < 3 && strncmp(value, kinds[kind], strlen(kinds[kind])) != 0)
         kind++;
     if (kind == 3 || !isdigit((unsigned char)value[strlen(kinds[kind])]))
         return wrong_value(reading, "sm_NN, or compute_NN with -ptx");
-    sm = (unsigned)strtoul(value + strlen(kinds[kind]), &end, 10);
-    suffix = *end == 'a' || *end == 'f' ? *end++ : '\0';
-    settings->target_changes += settings->sm && (sm != settings->sm || suffix != settings->suffix);
-    settings->sm = sm;
-    settings->suffix = suffix;
+    arch.sm = (unsigned)strtoul(value + strlen(kinds[kind]), &end, 10);
+    arch.suffix = *end == 'a' || *end == 'f' ? *end++ : '\0';
+    settings->target_changes += settings->arch.sm && !arch_equal(arch, settings->arch);
+    settings->arch = arch;
     settings->kind = (enum target_kind)kind;
-    code = *end ? NVJITLINK_ERROR_UNRECOGNIZED_ARCH
-                : judge_arch((struct arch){sm, suffix}, settings->version);
+    code = *end ? NVJITLINK_ERROR_UNRECOGNIZED_ARCH : judge_arch(arch, settings->version);
     if (code != NVJITLINK_SUCCESS)
         buffer_printf(reading->errors, "%s architecture: %s\n",
                       code == NVJITLINK_ERROR_UNSUPPORTED_ARCH ? "unsupported" : "unrecognized",
@@ -306,7 +304,7 @@ static nvJitLinkResult check_together(const struct settings *settings, struct bu
          NVJITLINK_ERROR_UNRECOGNIZED_OPTION, "libnvvm is to be the newest one, and not to be it"},
     };
 
-    if (settings->sm == 0)
+    if (settings->arch.sm == 0)
         return NVJITLINK_ERROR_MISSING_ARCH; /* the real library logs nothing here */
     for (size_t i = 0; i < sizeof conflicts / sizeof *conflicts; i++) {
         if (!conflicts[i].is_so || settings->version < conflicts[i].first ||
@@ -341,9 +339,9 @@ static void add_if(struct word_list *words, bool is_wanted, const char *word)
  */
 static void add_target(struct word_list *words, const struct settings *settings)
 {
-    char suffix[2] = {settings->suffix, '\0'};
+    char name[ARCH_NAME_SIZE];
 
-    word_list_printf(words, "-arch=sm_%u%s", settings->sm, suffix);
+    word_list_printf(words, "-arch=%s", arch_name(settings->arch, name));
     if (settings->ptxas)
         word_list_printf(words, "--ptxas=%s", settings->ptxas);
 }
@@ -425,7 +423,7 @@ static void add_program(struct word_list *words, const struct settings *settings
     add_if(words, settings->is_verbose, "-v");
     add_if(words,
            toolkit_does(toolkits_find(settings->version), TOOLKIT_WRITES_ABI_7) &&
-               !targets_have(settings->sm, TARGET_HAS_MERCURY),
+               !targets_have(settings->arch.sm, TARGET_HAS_MERCURY),
            "--output-abi=7");
     add_used_name(words, settings);
     for (size_t i = 0; i < settings->program.count; i++)

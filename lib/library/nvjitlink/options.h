@@ -1,6 +1,7 @@
 /* options.h: options of nvJitLink, as words of minilink. */
 #pragma once
 
+#include "base/arch.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/word_list.h"
@@ -11,8 +12,7 @@ enum target_kind { TARGET_REAL, TARGET_PTX, TARGET_LTOIR };
 
 struct settings {
     unsigned version;        /* of the interface: 135; 129: a cubin's form is CUDA 12's */
-    unsigned sm;             /* 90 of sm_90a; 0 = not set */
-    char suffix;             /* 'a', 'f' or 0 */
+    struct arch arch;        /* sm 0: not set */
     enum target_kind kind;   /* of the last -arch */
     unsigned target_changes; /* how often -arch was given with another target than before */
     bool is_nvvm70;          /* -nvvm-version=nvvm70 */

@@ -184,8 +184,8 @@ TEST(the_last_target_counts)
             count++;
         ck_assert_int_eq(settings_read(&settings, &arena, targets[i].options, count, &errors),
                          NVJITLINK_SUCCESS);
-        ck_assert_uint_eq(settings.sm, 90);
-        ck_assert_int_eq(settings.suffix, '\0');
+        ck_assert_uint_eq(settings.arch.sm, 90);
+        ck_assert_int_eq(settings.arch.suffix, '\0');
         ck_assert_uint_eq(settings.target_changes, targets[i].changes);
     }
 }
