@@ -35,20 +35,24 @@ static void add_lto_kernel(struct collector *collector, struct lto_kernel kernel
     ARENA_PUSH(collector->arena, kernels->list, kernels->count, collector->capacity) = kernel;
 }
 
-static uint64_t bytes_of_kernel(const struct member *member)
+/* Bytes of the LTO-IR that is in an object. */
+static uint64_t bytes_in(const struct members *members, struct bytes object)
 {
-    return member->entry.uncompressed_size ? member->entry.uncompressed_size
-                                           : member->entry.payload.size;
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < members->count; i++) {
+        const struct fatbin_entry *entry = &members->list[i].entry;
+        uintptr_t offset = (uintptr_t)entry->payload.data - (uintptr_t)object.data;
+
+        if (members->list[i].role == MEMBER_LTO && offset < object.size)
+            bytes += entry->uncompressed_size ? entry->uncompressed_size : entry->payload.size;
+    }
+    return bytes;
 }
 
 uint64_t lto_kernels_bytes(const struct members *members)
 {
-    uint64_t bytes = 0;
-
-    for (size_t i = 0; i < members->count; i++)
-        if (members->list[i].role == MEMBER_LTO)
-            bytes += bytes_of_kernel(&members->list[i]);
-    return bytes;
+    return bytes_in(members, (struct bytes){NULL, SIZE_MAX});
 }
 
 /* The PTX that was compiled together with the LTO-IR in members[at], or NULL. Members of a group
@@ -120,21 +124,6 @@ static bool add_from_ptx(struct collector *collector)
             return false;
     }
     return true;
-}
-
-/* Bytes of the LTO-IR that is in an object. */
-static uint64_t bytes_in(const struct members *members, struct bytes object)
-{
-    uint64_t bytes = 0;
-
-    for (size_t i = 0; i < members->count; i++) {
-        const struct member *member = &members->list[i];
-        uintptr_t offset = (uintptr_t)member->entry.payload.data - (uintptr_t)object.data;
-
-        if (member->role == MEMBER_LTO && offset < object.size)
-            bytes += bytes_of_kernel(member);
-    }
-    return bytes;
 }
 
 /* Patterns of one object are adjacent. */
