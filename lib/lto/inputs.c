@@ -97,20 +97,11 @@ static void write_bytes(struct writer *writer, const void *data, size_t size)
     writer->size += size;
 }
 
-/* Writes the header of a fatbin with a single entry of `size` bytes. */
-static void write_inputs_header(struct writer *writer, uint64_t size)
-{
-    uint8_t head[FATBIN_HEADER_SIZE] = {0x50, 0xED, 0x55, 0xBA, 1, 0, FATBIN_HEADER_SIZE, 0};
-
-    for (size_t i = 0; i < 8; i++)
-        head[8 + i] = (uint8_t)(size >> (8 * i));
-    write_bytes(writer, head, sizeof head);
-}
-
 static void write_member(struct writer *writer, struct job_input *input,
                          const struct member *member)
 {
     static const char zeros[ALIGNMENT];
+    uint8_t head[FATBIN_HEADER_SIZE] = {0x50, 0xED, 0x55, 0xBA, 1, 0, FATBIN_HEADER_SIZE, 0};
     const struct fatbin_entry *entry = &member->entry;
     bool is_fatbin = entry->whole.size > 0;
 
@@ -118,8 +109,9 @@ static void write_member(struct writer *writer, struct job_input *input,
                                 .data = is_fatbin ? entry->whole : entry->payload,
                                 .offset = writer->size,
                                 .is_fatbin = is_fatbin};
-    if (is_fatbin)
-        write_inputs_header(writer, input->data.size);
+    memcpy(head + 8, &(uint64_t){input->data.size}, sizeof(uint64_t));
+    if (is_fatbin) /* with a single entry */
+        write_bytes(writer, head, sizeof head);
     write_bytes(writer, input->data.data, input->data.size);
     input->size = writer->size - input->offset;
     write_bytes(writer, zeros, (size_t)(-writer->size % ALIGNMENT));

@@ -29,6 +29,7 @@ struct run {
     struct answer_draft answer;
     struct arena arena;
     struct arch arch;
+    struct arch code; /* the target of LLVM's code: that, or an older one */
     unsigned level;
     bool is_linked, is_open;
     bool wants_bitcode;
@@ -158,9 +159,10 @@ static llvm_machine make_machine(struct run *run, const char *cpu, const char *f
 /* Whether LLVM knows the processor. For one that it does not know it silently uses another,
  * generates code for that under the name of the first, and only prints a message on standard error,
  * which is `said`. */
-static bool knows(struct run *run, const char *cpu, int said)
+static bool knows(struct run *run, struct arch arch, int said)
 {
-    llvm_machine machine = make_machine(run, cpu, "");
+    char cpu[ARCH_NAME_SIZE];
+    llvm_machine machine = make_machine(run, arch_name(arch, cpu), "");
     llvm_context context = llvm.create_context();
     llvm_module module = llvm.create_module("probe", context);
     llvm_buffer buffer = NULL;
@@ -181,16 +183,15 @@ static bool knows(struct run *run, const char *cpu, int said)
 static bool find_cpu(struct run *run, int said)
 {
     struct arch arch = {0};
-    char name[ARCH_NAME_SIZE];
 
-    arch_name(run->arch, run->cpu);
-    if (knows(run, run->cpu, said))
+    run->code = run->arch;
+    if (knows(run, run->arch, said))
         return true;
-    run->cpu[0] = '\0';
+    run->code.sm = 0;
     while (targets_next(&arch, NULL) && arch.sm <= run->arch.sm)
-        if (!arch.suffix && knows(run, arch_name(arch, name), said))
-            memcpy(run->cpu, name, sizeof run->cpu);
-    return run->cpu[0] || fail(run, "it knows no target whose PTX is good for this one");
+        if (!arch.suffix && knows(run, arch, said))
+            run->code = arch;
+    return run->code.sm || fail(run, "it knows no target whose PTX is good for this one");
 }
 
 /* Runs find_cpu with standard error redirected to a memory file. */
@@ -219,9 +220,10 @@ static bool open_target(struct run *run)
         return fail(run, "%s", message ? message : "no reason given");
     if (!choose_cpu(run))
         return false;
-    if (strcmp(arch_name(run->arch, asked), run->cpu) != 0)
-        buffer_printf(&run->answer.infos, "it does not know %s: code is made for %s\n", asked,
-                      run->cpu);
+    arch_name(run->code, run->cpu);
+    if (!arch_equal(run->arch, run->code))
+        buffer_printf(&run->answer.infos, "it does not know %s: code is made for %s\n",
+                      arch_name(run->arch, asked), run->cpu);
     return true;
 }
 
@@ -229,9 +231,7 @@ static bool open_target(struct run *run)
  * as the "+ptx32" of clang without a toolkit, and has a version of its own where none is named. */
 static bool is_too_old(const struct run *run, unsigned ptx)
 {
-    struct arch cpu;
-    const struct target_name *name =
-        arch_parse(text_of(run->cpu), "sm_", &cpu) ? targets_find_name(cpu) : NULL;
+    const struct target_name *name = targets_find_name(run->code);
 
     return name && ptx < name->first_ptx;
 }

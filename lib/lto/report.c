@@ -56,16 +56,26 @@ static bool is_progress(struct text line)
     return memmem(line.data, line.size, told, sizeof told - 1) != NULL;
 }
 
+static const char *library_name(const struct part_list *run)
+{
+    return run->inputs.is_bitcode ? "libLLVM" : "libnvJitLink";
+}
+
 /* Reports one line of a log; the library's own "ERROR: " and the like become the severity. */
-static void report_library_line(const char *name, struct text line, bool is_error)
+static void report_library_line(const struct part_list *run, struct text line, bool is_error)
 {
     static const struct text heads[] = {TEXT("ERROR: "),   TEXT("ERROR in "), TEXT("ERROR "),
                                         TEXT("WARNING: "), TEXT("INFO: "),    TEXT("SUCCESS: ")};
     bool is_warning = text_starts(line, TEXT("WARNING")) || text_starts(line, TEXT("warning"));
+    const char *name = library_name(run);
+    struct buffer named = {0};
 
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         if (text_skip(&line, heads[i]))
             break;
+    CONTEXT_DEFER(buffer_cleanup, &named);
+    restore_names(&named, line, &run->inputs);
+    line = buffer_view(&named);
     if (is_warning)
         diag_warning("%s: %.*s", name, TEXT_ARG(line));
     else if (is_error)
@@ -74,20 +84,6 @@ static void report_library_line(const char *name, struct text line, bool is_erro
         diag_summary("%s: %.*s", name, TEXT_ARG(line));
     else
         diag_info("%s: %.*s", name, TEXT_ARG(line));
-}
-
-static const char *library_name(const struct part_list *run)
-{
-    return run->inputs.is_bitcode ? "libLLVM" : "libnvJitLink";
-}
-
-static void report_named(const struct part_list *run, struct text line, bool is_error)
-{
-    struct buffer named = {0};
-
-    CONTEXT_DEFER(buffer_cleanup, &named);
-    restore_names(&named, line, &run->inputs);
-    report_library_line(library_name(run), buffer_view(&named), is_error);
 }
 
 /* Reports the lines of one of the library's texts that no part has reported before. */
@@ -100,7 +96,7 @@ static void report_log(struct part_list *run, struct text log, bool is_error)
             line.size--;
         if (!is_blank(line) && table_find(&run->said, line) == TABLE_NONE) {
             table_set(&run->said, arena_text(&run->arena, line), 0);
-            report_named(run, line, is_error);
+            report_library_line(run, line, is_error);
         }
     }
 }
