@@ -9,7 +9,6 @@
 #include "base/clock.h"
 #include "library/handle.h"
 #include "library/nvjitlink/link.h"
-#include "library/nvjitlink/toolkit.h"
 #include "link/state.h"
 
 nvJitLinkResult link_fail(struct nvJitLink *link, nvJitLinkResult result, const char *format, ...)
