@@ -104,12 +104,14 @@ static void write_member(struct writer *writer, struct job_input *input,
     uint8_t head[FATBIN_HEADER_SIZE] = {0x50, 0xED, 0x55, 0xBA, 1, 0, FATBIN_HEADER_SIZE, 0};
     const struct fatbin_entry *entry = &member->entry;
     bool is_fatbin = entry->whole.size > 0;
+    uint64_t follows;
 
     *input = (struct job_input){.member = member,
                                 .data = is_fatbin ? entry->whole : entry->payload,
                                 .offset = writer->size,
                                 .is_fatbin = is_fatbin};
-    memcpy(head + 8, &(uint64_t){input->data.size}, sizeof(uint64_t));
+    follows = input->data.size;
+    memcpy(head + 8, &follows, sizeof follows);
     if (is_fatbin) /* with a single entry */
         write_bytes(writer, head, sizeof head);
     write_bytes(writer, input->data.data, input->data.size);
