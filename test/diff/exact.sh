@@ -198,6 +198,7 @@ fi
 for bin in ${TOOLKITS:-}; do
     version=$("$bin/ptxas" --version | sed -n 's/.*release \([0-9.]*\),.*/\1/p')
     use_toolkit "$bin" "$version"
+    export MINILINK_BEHAVE_LIKE=$version
     compare_all "75 89 90 100 103 107 110 120 121" "${TARGETS:-75 80 89 90a 100 103f 107 110f 120a 121}"
 done
 finish
