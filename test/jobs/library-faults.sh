@@ -60,15 +60,15 @@ faults() {
 
 abc=("$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o)
 split=(-w -arch=sm_90 -split-compile-extended=2 --minimum-chunk=1)
-faults "one chunk" 3 -arch=sm_90 -v "$ROOT"/fixtures/examples/scale.ptx "$ROOT"/fixtures/examples/scaled.ptx
-faults "a split link" 5 "${split[@]}" "${abc[@]}"
-faults "an archive" 7 -w -arch=sm_90 "$F"/a.ptxonly.o "$F"/lib.a
-faults "cubins" 7 -w -arch=sm_90 "$F"/b.sass.o "$F"/a.ptxonly.o
+faults "one chunk" 7 -arch=sm_90 -v "$ROOT"/fixtures/examples/scale.ptx "$ROOT"/fixtures/examples/scaled.ptx
+faults "a split link" 11 "${split[@]}" "${abc[@]}"
+faults "an archive" 13 -w -arch=sm_90 "$F"/a.ptxonly.o "$F"/lib.a
+faults "cubins" 13 -w -arch=sm_90 "$F"/b.sass.o "$F"/a.ptxonly.o
 # A cache that cannot be written makes no link fail.
-faults "an empty cache" 11 "${split[@]}" --cache-dir=cache --cache-policy=prune_after=0s:prune_interval=0s "${abc[@]}"
+faults "an empty cache" 23 "${split[@]}" --cache-dir=cache --cache-policy=prune_after=0s:prune_interval=0s "${abc[@]}"
 # A library that plays libnvJitLink, in a process, which has no faults.
 make_ltoir
-faults "LTO-IR in parts" 17 -w -disable-infos -arch=sm_90 -lto --lto-jobs=3 --nvjitlink="$BUILD/fake-nvjitlink.so" in.fatbin
+faults "LTO-IR in parts" 37 -w -disable-infos -arch=sm_90 -lto --lto-jobs=3 --nvjitlink="$BUILD/fake-nvjitlink.so" in.fatbin
 # A ptxas of the test's own: processes have no faults, and what a real one does in them takes ten times as long.
 cat > ptxas << 'END'
 #!/bin/sh

@@ -350,7 +350,7 @@ if [ -z "$missing" ]; then
 fi
 [ -z "$missing" ] || { skip 267 "$missing: comparisons with NVIDIA's libnvJitLink"; finish; }
 unset MINILINK_ASSEMBLER FAKE_PTX
-use_recorded
+use_recorded_tools
 large_pages
 source "$ROOT/test/nvjitlink/compare.sh"
 finish
