@@ -325,8 +325,8 @@ bench:
 #     test/fuzz/seeds fuzz_ptx seeds && build/fuzz/fuzz_ptx -dict=seeds.dict seeds
 # FUZZ_ENGINE may be an object with a main() instead.
 FUZZ_SANITIZER = address,undefined
-# What only tells that an address is calculated which is none takes clang a quarter of its time; `make asan` has it checked,
-# and where such an address is used, the address sanitizer sees it here, too.
+# These checks of pointers take a quarter of clang's time. `make asan` has them; a fuzzer sees only that such a pointer is
+# used, which the address sanitizer reports.
 FUZZ_LEFT_OUT = -fno-sanitize=null,object-size,pointer-overflow
 FUZZ_ENGINE = -fsanitize=fuzzer
 fuzz_cubin_PARTS = test/unit/cubin/cubin_image.c

@@ -7,11 +7,11 @@
  * status and how much it said on standard output, that, and what it said on standard error, with
  * each file's and folder's name as its number in the command line between two bytes of value 1.
  * NAME is a sum of all that it depends on: the tools' versions (RECORDED_TOOLS), the words, and the
- * files' contents. One in RECORDED_CHECK (101), chosen by its sum, is run nevertheless, and
- * compared. */
+ * files' contents. One in RECORDED_CHECK (101), chosen by its sum, is run nevertheless:
+ * its status and what it says on standard error are compared here; what it makes, which may name
+ * folders, is what the test gets and compares. */
 #include <fcntl.h>
 #include <spawn.h>
-#include <stdarg.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -37,17 +37,11 @@ struct result {
     struct text made, out, err;
 };
 
-__attribute__((format(printf, 2, 3))) static char *path_of(const struct run *run, const char *form,
-                                                           ...)
+static char *path_of(const struct run *run, const char *name, const char *suffix)
 {
-    char *rest, *path;
-    va_list values;
+    char *path;
 
-    va_start(values, form);
-    if (vasprintf(&rest, form, values) < 0)
-        exit(2);
-    va_end(values);
-    if (asprintf(&path, "%s/%s", run->folder, rest) < 0)
+    if (asprintf(&path, "%s/%s%s", run->folder, name, suffix) < 0)
         exit(2);
     return path;
 }
@@ -62,10 +56,9 @@ static bool exists(const char *path)
 /* Appends a line to a file that test/toolkit.sh reads. */
 static void note(const struct run *run, const char *file, const char *line)
 {
-    FILE *notes = fopen(path_of(run, "%s", file), "a");
+    FILE *notes = fopen(path_of(run, file, ""), "a");
 
     if (notes) {
-        setvbuf(notes, NULL, _IOFBF, 4096);
         fprintf(notes, "%s\n", line);
         fclose(notes);
     }
@@ -97,8 +90,7 @@ static void add_contents(struct key *key, const char *path)
 }
 
 /* Finds the output and the files that are read, and the run's name. Folders belong to the toolkit,
- * whose version is a part of the sum. False for what may not be recorded: libraries of a test's
- * own. */
+ * whose version is a part of the sum. False for what may not be recorded (needs_more). */
 static bool name_run(struct run *run)
 {
     bool is_known = true;
@@ -171,7 +163,7 @@ static struct result run_tool(const struct run *run)
 {
     struct result result = {.status = -1};
     int out = memfd_create("out", MFD_CLOEXEC), err = memfd_create("err", MFD_CLOEXEC), status;
-    char *link = path_of(run, "real/%s", run->tool), *program = realpath(link, NULL);
+    char *link = path_of(run, "real/", run->tool), *program = realpath(link, NULL);
     posix_spawn_file_actions_t actions;
     pid_t child;
 
@@ -211,21 +203,21 @@ static void record(const struct run *run, const struct result *result)
     struct buffer said = {0};
     struct text text;
 
-    write_file(path_of(run, "%s", run->name), result->made);
+    write_file(path_of(run, run->name, ""), result->made);
     if (result->status == 0 && result->out.size + result->err.size == 0)
         return;
     buffer_printf(&said, "%d %zu\n", result->status, result->out.size);
     buffer_append(&said, result->out.data, result->out.size);
     buffer_append(&said, result->err.data, result->err.size);
     text.data = buffer_take(&said, &text.size);
-    write_file(path_of(run, "%s.said", run->name), text);
+    write_file(path_of(run, run->name, ".said"), text);
 }
 
 /* What is recorded of the run; a status of -1 where nothing is. */
 static struct result recorded(const struct run *run)
 {
     struct result result = {.status = -1};
-    char *path = path_of(run, "%s", run->name), *said = path_of(run, "%s.said", run->name);
+    char *path = path_of(run, run->name, ""), *said = path_of(run, run->name, ".said");
     struct text text, line;
     size_t out;
 
