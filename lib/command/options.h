@@ -1,5 +1,5 @@
 /* options.h: turns nvlink's options, and minilink's own, into a link request. The command reads
- * them by getopt (cmd/minilink/arguments.h), the library, which must not touch getopt's
+ * them by getopt (cmd/minilink/arguments.c), the library, which must not touch getopt's
  * process-wide state, looks them up one by one. */
 #pragma once
 
