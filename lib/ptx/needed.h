@@ -28,7 +28,7 @@ struct needed_text {
 };
 
 /* Sets is_needed of each text, in order of the inputs. `undefined` are names that the rest of the
- * link needs. The texts are read at their top level only, and errors in them are passed over: they
- * are found when the text is linked. What is added to texts is in `arena`. */
+ * link needs. The texts are read at their top level only. Errors there are found when the text is
+ * linked; one with errors and ".entry" takes part. What is added to texts is in `arena`. */
 void needed_choose(struct needed_text *texts, size_t count, const struct text *undefined,
                    size_t undefined_count, struct arena *arena);
