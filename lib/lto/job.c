@@ -149,12 +149,13 @@ bool answer_succeeded(struct bytes bytes)
 
 bool answer_read(struct lto_answer *answer, struct arena *arena, struct bytes bytes)
 {
-    const char *texts = (const char *)bytes.data + sizeof(struct answer_head);
     struct answer_head head;
+    const char *texts;
 
     *answer = (struct lto_answer){0};
     if (!read_head(&head, bytes, bytes.size))
         return false;
+    texts = (const char *)bytes.data + sizeof head;
     *answer = (struct lto_answer){
         .step = (enum lto_step)head.step,
         .code = head.code,

@@ -35,24 +35,19 @@ static void add_lto_kernel(struct collector *collector, struct lto_kernel kernel
     ARENA_PUSH(collector->arena, kernels->list, kernels->count, collector->capacity) = kernel;
 }
 
-/* Bytes of the LTO-IR that is in an object. */
-static uint64_t bytes_in(const struct members *members, struct bytes object)
+static uint64_t bytes_of(const struct member *member)
 {
-    uint64_t bytes = 0;
-
-    for (size_t i = 0; i < members->count; i++) {
-        const struct fatbin_entry *entry = &members->list[i].entry;
-        uintptr_t offset = (uintptr_t)entry->payload.data - (uintptr_t)object.data;
-
-        if (members->list[i].role == MEMBER_LTO && offset < object.size)
-            bytes += entry->uncompressed_size ? entry->uncompressed_size : entry->payload.size;
-    }
-    return bytes;
+    return member->entry.uncompressed_size ?: member->entry.payload.size;
 }
 
 uint64_t lto_kernels_bytes(const struct members *members)
 {
-    return bytes_in(members, (struct bytes){NULL, SIZE_MAX});
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < members->count; i++)
+        if (members->list[i].role == MEMBER_LTO)
+            bytes += bytes_of(&members->list[i]);
+    return bytes;
 }
 
 /* The PTX that was compiled together with the LTO-IR in members[at], or NULL. Members of a group
@@ -126,12 +121,49 @@ static bool add_from_ptx(struct collector *collector)
     return true;
 }
 
+/* Bytes of LTO-IR at an address. */
+struct region {
+    const uint8_t *start;
+    uint64_t bytes; /* of all regions up to this one */
+};
+
+COMPARISON(compare_regions, struct region, COMPARE((uintptr_t)a->start, (uintptr_t)b->start));
+
+/* Lists the regions of all LTO-IR in order of their addresses; returns their number. */
+static size_t list_regions(struct region *regions, const struct members *members)
+{
+    uint64_t bytes = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < members->count; i++)
+        if (members->list[i].role == MEMBER_LTO)
+            regions[count++] =
+                (struct region){members->list[i].entry.payload.data, bytes_of(&members->list[i])};
+    SORT(regions, count, compare_regions);
+    for (size_t i = 0; i < count; i++)
+        regions[i].bytes = bytes += regions[i].bytes;
+    return count;
+}
+
+/* Bytes in regions that begin before `end`. */
+static uint64_t bytes_before(const struct region *regions, size_t count, const uint8_t *end)
+{
+    size_t low = SEARCH_FIRST_NOT(count, at, (uintptr_t)regions[at].start < (uintptr_t)end);
+
+    return low ? regions[low - 1].bytes : 0;
+}
+
 /* Patterns of one object are adjacent. */
 static void add_from_lists(struct collector *collector, const struct used_set *set)
 {
+    const struct members *members = collector->request->members;
+    struct region *regions = arena_alloc(&collector->text, members->count, sizeof *regions);
+    size_t count = list_regions(regions, members);
+
     for (size_t i = 0, end; i < set->count; i = end) {
         struct bytes object = set->patterns[i].object;
-        uint64_t bytes = bytes_in(collector->request->members, object);
+        uint64_t bytes = bytes_before(regions, count, object.data + object.size) -
+                         bytes_before(regions, count, object.data);
 
         for (end = i; end < set->count && set->patterns[end].object.data == object.data; end++)
             ;

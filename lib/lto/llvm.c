@@ -323,8 +323,6 @@ static bool emit_code(struct run *run, llvm_module module)
     return run->answer.errors.size == 0;
 }
 
-/* Drops llvm.compiler.used: symbols that only a compiler must keep, a linker may drop; clang lists
- * kernels of other files there, which are declared like functions. */
 static bool compile_modules(struct run *run)
 {
     for (size_t i = 0; i < run->job->input_count; i++) {
@@ -334,6 +332,8 @@ static bool compile_modules(struct run *run)
         if (!parse_ir_module(run, context, i, &module))
             return false;
         begin_step(run, LTO_STEP_COMPLETE, i);
+        /* Symbols that only a compiler must keep, a linker may drop; clang lists kernels of other
+         * files there, which are declared like functions. */
         if (!open_machine(run, llvm_module_ptx(module, 0)) || !optimize(run, module) ||
             (llvm_module_drop(module, LLVM_COMPILER_USED) &&
              !run_passes(run, module, "globaldce")) ||

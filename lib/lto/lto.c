@@ -204,9 +204,10 @@ static const struct member *find_ptx_beside(const struct members *members, const
 static void note_outdated_library(const struct compilation *compilation,
                                   const struct lto_answer *answer)
 {
-    const struct job_input *input = &compilation->run.inputs.list[answer->failed_input];
-    const struct member *ptx = answer->failed_input < compilation->run.inputs.count
-                                   ? find_ptx_beside(compilation->request->members, input->member)
+    const struct job_inputs *inputs = &compilation->run.inputs;
+    const struct member *ptx = answer->failed_input < inputs->count
+                                   ? find_ptx_beside(compilation->request->members,
+                                                     inputs->list[answer->failed_input].member)
                                    : NULL;
     const struct toolkit_facts *made =
         ptx ? toolkits_of_ptx(ptx->entry.major, ptx->entry.minor) : NULL;
