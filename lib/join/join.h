@@ -26,7 +26,7 @@
  * .debug_line, is concatenated in chunk order instead. Mercury's twins of all this (from sm_100
  * on) are treated alike. */
 
-/* Joins `count` chunk cubins, each another, in chunk order, into *joined, which has views into them
+/* Joins `count` chunk cubins, in chunk order, into *joined, which has views into them
  * and is named "lto.cubin". `symbols` are the chunk symbols (struct chunks). A single cubin is
  * brought into the same canonical order, but with `keeps_data` its variables in global and constant
  * memory stay where the assembler has put them: nvlink does not order them either (ptxas does by

@@ -190,7 +190,9 @@ static inline bool join_is_mercury_data(const struct cubin_section *section)
 /* True if the chunk's symbol is its entity's kept definition or mention. */
 static inline bool join_is_first(const struct join_input *input, uint32_t symbol)
 {
-    return input->entities[symbol]->source == &input->cubin->symbols[symbol];
+    const struct join_entity *entity = input->entities[symbol];
+
+    return entity->input == input && entity->symbol == symbol;
 }
 
 /* The section in which a chunk's symbol is defined; NULL if undefined, absolute or common. */
