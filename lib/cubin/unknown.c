@@ -97,15 +97,18 @@ static bool walk_sections(const struct cubin *cubin, struct table *kinds, bool s
         if (!unknown_is(section) || (sass_only && cubin_is_mercury(section)))
             continue;
         is_new = table_add(kinds, kind_of_section(section), seen) == seen;
+        if (tells) { /* all were checked before */
+            if (is_new)
+                diag_caution("Section '%.*s' of type %#x in '%s' is of an unknown kind: it is "
+                             "carried over as it is",
+                             TEXT_ARG(section->name), section->type, cubin->name);
+            continue;
+        }
         if (!is_relocated)
             is_relocated = find_relocated(cubin, &arena);
         obstacle = find_obstacle(cubin, i, is_relocated[i], is_new);
         if (obstacle)
             ok = refuse_section(cubin, section, obstacle);
-        else if (tells && is_new)
-            diag_caution("Section '%.*s' of type %#x in '%s' is of an unknown kind: it is carried "
-                         "over as it is",
-                         TEXT_ARG(section->name), section->type, cubin->name);
     }
     return ok;
 }

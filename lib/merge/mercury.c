@@ -22,9 +22,11 @@ static const char *find_twin_owners(struct merging *m, size_t file)
     const char *wrong = cubin_twins_check(cubin, &m->out->twins[file]);
 
     for (size_t i = 1; !wrong && i < cubin->section_count; i++) {
-        uint32_t owner = merging_twin_owner(m, file, &cubin->sections[i]);
+        uint32_t owner = cubin_twin_is_owned(&cubin->sections[i])
+                             ? merging_twin_owner(m, file, &cubin->sections[i])
+                             : MERGE_NONE;
 
-        if (owner != MERGE_NONE && cubin_twin_is_owned(&cubin->sections[i]))
+        if (owner != MERGE_NONE)
             m->resolved.owner_of[m->section_base[file] + i] = owner;
     }
     return wrong;

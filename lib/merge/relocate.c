@@ -12,8 +12,6 @@
  * records against the end of the driver's shared memory are kept. */
 #include "merge/relocate.h"
 
-#include "base/memory.h"
-#include "diag/diag.h"
 #include "merge/mercury_code.h"
 #include "merge/merge_steps.h"
 

@@ -13,11 +13,13 @@ static void use_shared(struct merging *m, struct merged_pairs *uses, uint32_t fu
 static void gather_named(struct merging *m, struct merged_pairs *uses, size_t file,
                          const struct cubin_section *list)
 {
-    uint32_t function = merging_owner(m, file, list->info);
-    bool is_kept = merging_keeps(m, file, list->info);
+    uint32_t function;
+    bool is_kept;
 
     if (!cubin_is_text(&m->cubins[file]->sections[list->info]))
         return;
+    function = merging_owner(m, file, list->info);
+    is_kept = merging_keeps(m, file, list->info);
     for (size_t i = 0; i < list->relocation_count; i++) {
         uint32_t symbol = merging_symbol(m, file, list->relocations[i].symbol);
 

@@ -84,6 +84,8 @@ static bool deal_in_order(struct plan *plan)
     return true;
 }
 
+/* The heaviest first, each into the lightest chunk so far, of which there are at most
+ * SPLIT_MOST_CHUNKS. */
 static void deal_by_weight(struct plan *plan)
 {
     struct weighed *order = arena_alloc(plan->arena, plan->unit_count, sizeof *order);

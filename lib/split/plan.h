@@ -81,8 +81,8 @@ bool plan_is_one_text(const struct plan *plan);
 /* True when the program is one text that can go to the assembler unchanged. */
 bool plan_is_unchanged(const struct plan *plan);
 
-/* The symbols of each ordinary chunk, in program order: those of chunk c are *result[c] up to
- * *result[c + 1]. In the plan's arena. */
+/* The symbols of each ordinary chunk, in program order: those of chunk c are from result[c] up
+ * to, not including, result[c + 1]. In the plan's arena. */
 uint32_t **plan_members(const struct plan *plan);
 
 /* A closure over the program's symbols, and one more symbol for it. */
