@@ -472,15 +472,14 @@ static bool ask_for_job(struct fork_server *server, const struct fork_server_job
 bool fork_server_run(const struct fork_server_job *job, struct exec_result *result)
 {
     struct fork_server server = {0};
-    bool had_worked;
+    bool is_new;
 
     if (!take_server_job(&server, job))
         return false;
-    had_worked = server.has_worked;
-    if ((server.control >= 0 || start_server_job(&server, job)) &&
-        ask_for_job(&server, job, result))
+    is_new = server.control < 0;
+    if ((!is_new || start_server_job(&server, job)) && ask_for_job(&server, job, result))
         return true;
-    if (!had_worked)
+    if (is_new) /* another may have waited for too long */
         give_up_kind(server.kind);
     return false;
 }

@@ -560,3 +560,19 @@ TEST(a_server_that_has_ended_is_replaced)
     ck_assert(run("copy", "again"));
     expect_copied("again");
 }
+
+/* The first job of one that was started ahead came too late: that says nothing about the program. */
+TEST(a_server_that_waited_too_long_for_its_first_job_is_replaced)
+{
+    siginfo_t ended;
+
+    self_exec_set_program();
+    fork_server_patience = 1;
+    is_repeated = true;
+    run_with("copy", NULL, NULL, NULL);
+    ck_assert_int_eq(waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT), 0);
+    fork_server_patience = 600000;
+    run("copy", "");
+    ck_assert(run("copy", "again"));
+    expect_copied("again");
+}
