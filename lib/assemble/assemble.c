@@ -451,8 +451,10 @@ enum link_code assemble_chunks(struct cubins *cubins, const struct chunks *chunk
     return code;
 }
 
-void cubins_free(struct cubins *cubins)
+void cubins_free(void *argument)
 {
+    struct cubins *cubins = argument;
+
     for (size_t i = 0; i < cubins->count; i++)
         free(cubins->list[i].data);
     free(cubins->list);

@@ -71,4 +71,5 @@ struct cubins {
 enum link_code assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
                                const struct assemble_request *request);
 
-void cubins_free(struct cubins *cubins);
+/* For CONTEXT_DEFER, too. */
+void cubins_free(void *cubins);

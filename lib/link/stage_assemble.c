@@ -287,11 +287,10 @@ static bool split_whole(const struct link *link, struct cut *cut)
 static bool verify(const struct link *link, struct cut *cut, struct assembled *assembled)
 {
     struct cubins whole = {0};
-    bool ok = split_whole(link, cut) && assemble_all(link, cut, assembled, &whole) == LINK_OK &&
-              exact_verify(chunk_cubin_bytes(&assembled->program), chunk_cubin_bytes(whole.list));
 
-    cubins_free(&whole);
-    return ok;
+    CONTEXT_DEFER(cubins_free, &whole);
+    return split_whole(link, cut) && assemble_all(link, cut, assembled, &whole) == LINK_OK &&
+           exact_verify(chunk_cubin_bytes(&assembled->program), chunk_cubin_bytes(whole.list));
 }
 
 bool stage_join(const struct link *link, struct cut *cut, struct assembled *assembled)
@@ -301,13 +300,13 @@ bool stage_join(const struct link *link, struct cut *cut, struct assembled *asse
 
     if (!cut->chunks.is_exact)
         return true;
+    CONTEXT_DEFER(buffer_cleanup, &image);
     if (!assembled->is_unknown &&
         exact_make_program(&image, &cut->chunks, &assembled->cubins, &assembled->arena, &why)) {
-        assembled->program = (struct chunk_cubin){.data = image.data, .size = image.size};
+        assembled->program.data = buffer_take(&image, &assembled->program.size);
         diag_replay(&assembled->said);
         return !link->request->verify_split || verify(link, cut, assembled);
     }
-    buffer_free(&image);
     diag_sink_free(&assembled->said);
     diag_info("The program is assembled in one piece: %s; --split-mode=relocatable splits it, into "
               "other code",

@@ -107,6 +107,8 @@ program() {
 split=(minilink -w -arch=sm_90 -split-compile-extended=2 --minimum-chunk=1)
 abc=("$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o)
 program "a split link" 50 9 "${split[@]}" "${abc[@]}" -o out/x
+program "chunks that are joined to one program" 20 2 minilink -w -disable-infos -arch=sm_90 -lto --split-mode=exact \
+    --chunks=2 --minimum-chunk=1 --verify-split "$ROOT"/fixtures/programs/13_printf/b.ptx -o out/x
 program "functions on threads of the assembler" 300 1 minilink -w -arch=sm_90 -Xptxas=--split-compile=4,--threads-min-section-size=0 \
     "${abc[@]}" -o out/x
 program "a merge of cubins" 20 7 minilink -w -arch=sm_90 "$F"/b.sass.o "$F"/a.ptxonly.o -o out/x
