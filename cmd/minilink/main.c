@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include "base/context.h"
-#include "cache/temporary.h"
 #include "command/completions.h"
 #include "command/reporting.h"
 #include "diag/diag.h"
@@ -28,7 +27,6 @@ static void clean_up(void)
 {
     exec_kill_all();
     leftover_remove_all();
-    temporary_remove_all();
     jobserver_return_all();
 }
 

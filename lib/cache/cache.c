@@ -9,22 +9,25 @@
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "cache/folder.h"
-#include "cache/temporary.h"
 #include "diag/diag.h"
 #include "input/watch.h"
 #include "os/descriptor.h"
+#include "os/folder.h"
 
-/* An entry that this link has written, in a list that any thread can add to. */
+/* An entry that this link writes or has written, in a list that any thread can add to. */
 struct kept {
     struct kept *previous;
     enum cache_kind kind;
-    struct cache_key key;
+    bool is_stored;
+    char entry[ENTRY_NAME_SIZE];
+    char temporary[]; /* path of the file that becomes the entry; a signal handler may read it */
 };
 
 struct cache {
@@ -62,32 +65,32 @@ struct cache *cache_open(const struct cache_request *request, const struct watch
     return NULL;
 }
 
-enum reading { READING_FAILED, READING_DAMAGED, READING_DONE };
-
-/* Checks the header first, so that no memory is allocated for a file of arbitrary size. */
-static enum reading read_open_entry(int fd, const struct cache_key *key, struct cache_value *value)
+/* Reads all of an open entry into memory of its own. False when it cannot be read, or is damaged.
+ */
+static bool read_open_entry(int fd, const struct cache_key *key, struct cache_value *value,
+                            bool *is_damaged)
 {
-    struct entry_header header;
     struct stat status;
-    struct bytes rest;
+    size_t size;
     uint8_t *data;
-    enum reading reading = READING_FAILED;
 
     if (fstat(fd, &status))
-        return READING_FAILED;
-    if (!S_ISREG(status.st_mode) || !folder_is_trusted(&status) ||
-        !descriptor_read(fd, &header, sizeof header, 0) ||
-        !entry_fits(&header, (uint64_t)status.st_size, key))
-        return READING_DAMAGED;
-    rest.size = (size_t)status.st_size - sizeof header;
-    rest.data = data = malloc(rest.size + 1);
-    if (data && descriptor_read(fd, data, rest.size, sizeof header))
-        reading = entry_read(value, &header, rest) ? READING_DONE : READING_DAMAGED;
-    if (reading == READING_DONE)
-        value->owner = data;
-    else
-        free(data);
-    return reading;
+        return false;
+    *is_damaged = !S_ISREG(status.st_mode) || !folder_is_trusted(&status) ||
+                  (uint64_t)status.st_size > ENTRY_LARGEST;
+    if (*is_damaged)
+        return false;
+    size = (size_t)status.st_size;
+    data = malloc(size + 1);
+    if (data && descriptor_read(fd, data, size, 0)) {
+        *is_damaged = !entry_read(value, (struct bytes){data, size}, key);
+        if (!*is_damaged) {
+            value->owner = data;
+            return true;
+        }
+    }
+    free(data);
+    return false;
 }
 
 /* Reads an entry; removes it if it is not whole. */
@@ -96,20 +99,19 @@ static bool read_value_entry(struct cache *cache, const char *entry, const struc
 {
     int fd =
         openat(cache->folder, entry, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
-    enum reading reading = errno == ELOOP ? READING_DAMAGED : READING_FAILED;
+    bool is_damaged = fd < 0 && errno == ELOOP;
+    bool ok = fd >= 0 && read_open_entry(fd, key, value, &is_damaged);
 
-    if (fd >= 0)
-        reading = read_open_entry(fd, key, value);
-    if (reading == READING_DONE) {
+    if (ok) {
         futimens(fd, NULL); /* marks it as used; failure is ignored */
         count(&cache->statistics.read_bytes, entry_size(value));
         count(&cache->statistics.saved_nanoseconds, value->nanoseconds);
     }
-    if (reading == READING_DAMAGED && unlinkat(cache->folder, entry, 0) == 0)
+    if (is_damaged && unlinkat(cache->folder, entry, 0) == 0)
         count(&cache->statistics.damaged, 1);
     if (fd >= 0)
         close(fd);
-    return reading == READING_DONE;
+    return ok;
 }
 
 bool cache_lookup(struct cache *cache, enum cache_kind kind, const struct cache_key *key,
@@ -142,25 +144,58 @@ void cache_value_free(struct cache_value *value)
     *value = (struct cache_value){0};
 }
 
-/* False, with errno set. */
-static bool write_entry(const struct cache *cache, const struct entry_header *header,
-                        const struct cache_value *value)
+/* An entry in the list, or NULL. The file that becomes it has a random number, as other links may
+ * write the same entry. */
+static struct kept *begin_entry(struct cache *cache, enum cache_kind kind,
+                                const struct cache_key *key)
 {
-    struct temporary temporary;
-    char entry[ENTRY_NAME_SIZE];
+    size_t size = strlen(cache->path) + sizeof "/" + ENTRY_NAME_SIZE + TEMPORARY_DIGITS;
+    struct kept *kept = malloc(sizeof *kept + size);
+    uint64_t number;
+
+    if (!kept || getrandom(&number, sizeof number, 0) != sizeof number) {
+        free(kept);
+        return NULL;
+    }
+    *kept = (struct kept){.previous = atomic_load(&cache->kept), .kind = kind};
+    folder_entry(key, kept->entry);
+    snprintf(kept->temporary, size, "%s/%s.%016" PRIx64, cache->path, kept->entry, number);
+    while (!atomic_compare_exchange_weak(&cache->kept, &kept->previous, kept))
+        continue;
+    return kept;
+}
+
+static bool write_values(int fd, const struct entry_header *header, const struct cache_value *value)
+{
+    bool ok = descriptor_write(fd, header, sizeof *header);
+
+    for (unsigned i = 0; i < ENTRY_PARTS && ok; i++)
+        ok = descriptor_write(fd, value->parts[i].data, value->parts[i].size);
+    return ok;
+}
+
+/* Writes a file beside the entry's place, which becomes the entry in one step. It is not flushed to
+ * the disk: after a machine crash an entry may be incomplete, which reading it detects. False, with
+ * errno set. */
+static bool write_entry(const struct cache *cache, const struct kept *kept,
+                        const struct entry_header *header, const struct cache_value *value)
+{
+    const char *name = kept->temporary + strlen(cache->path) + 1;
+    int fd, error;
     bool ok;
 
-    folder_entry(&header->key, entry);
-    if (!folder_has_shelf(cache->folder, entry, true) ||
-        !temporary_open(&temporary, cache->folder, entry))
+    if (!folder_has_shelf(cache->folder, kept->entry, true))
         return false;
-    ok = temporary_append(&temporary, (struct bytes){(const uint8_t *)header, sizeof *header});
-    for (unsigned i = 0; i < ENTRY_PARTS; i++)
-        ok = ok && temporary_append(&temporary, value->parts[i]);
-    if (ok)
-        return temporary_commit(&temporary, entry);
-    temporary_abort(&temporary);
-    return false;
+    fd = openat(cache->folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+    if (fd < 0)
+        return false;
+    ok = write_values(fd, header, value);
+    ok = close(fd) == 0 && ok && renameat(cache->folder, name, cache->folder, kept->entry) == 0;
+    error = errno;
+    if (!ok)
+        unlinkat(cache->folder, name, 0);
+    errno = error;
+    return ok;
 }
 
 static void forget_entries(struct cache *cache)
@@ -177,15 +212,12 @@ static void forget_entries(struct cache *cache)
 
 void cache_take_back(struct cache *cache)
 {
-    char entry[ENTRY_NAME_SIZE];
-
     if (!cache)
         return;
-    for (const struct kept *kept = atomic_load(&cache->kept); kept; kept = kept->previous) {
-        folder_entry(&kept->key, entry);
-        if (folder_has_shelf(cache->folder, entry, false) && unlinkat(cache->folder, entry, 0) == 0)
+    for (const struct kept *kept = atomic_load(&cache->kept); kept; kept = kept->previous)
+        if (kept->is_stored && folder_has_shelf(cache->folder, kept->entry, false) &&
+            unlinkat(cache->folder, kept->entry, 0) == 0)
             cache->statistics.kinds[kept->kind].stored--;
-    }
     forget_entries(cache);
 }
 
@@ -194,25 +226,24 @@ void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_k
 {
     struct entry_header header;
     struct kept *kept;
-    int none = 0;
+    int none = 0, slot;
 
     if (!cache || atomic_load(&cache->write_error) || !entry_header(&header, key, value))
         return;
     if (cache->watch && !watch_holds(cache->watch, kind != CACHE_LINK))
         return;
-    kept = malloc(sizeof *kept); /* an entry is stored only if it can be taken back later */
-    if (!kept)
+    kept = begin_entry(cache, kind, key);
+    /* Noted before the file is there: a signal finds it whenever it comes. */
+    slot = kept ? leftover_note(kept->temporary) : -1;
+    if (slot < 0)
         return;
-    *kept = (struct kept){NULL, kind, *key};
-    if (write_entry(cache, &header, value)) {
-        kept->previous = atomic_load(&cache->kept);
-        while (!atomic_compare_exchange_weak(&cache->kept, &kept->previous, kept))
-            continue;
+    kept->is_stored = write_entry(cache, kept, &header, value);
+    leftover_forget(slot);
+    if (kept->is_stored) {
         count(&cache->statistics.kinds[kind].stored, 1);
         count(&cache->statistics.written_bytes, entry_size(value));
     } else {
         atomic_compare_exchange_strong(&cache->write_error, &none, errno ? errno : EIO);
-        free(kept);
     }
 }
 

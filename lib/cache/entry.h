@@ -1,6 +1,9 @@
 /* entry.h: the file format of a result: a header, whose numbers are little-endian, then the parts
- * one after the other. No byte is trusted until all have been checked. */
+ * one after the other. No byte is trusted until all have been checked. And where the file is: in a
+ * subfolder of the cache. */
 #pragma once
+
+#include <sys/stat.h>
 
 #include "base/text.h"
 #include "cache/key.h"
@@ -41,10 +44,31 @@ bool entry_header(struct entry_header *header, const struct cache_key *key,
 /* Bytes of the entry with that value. */
 uint64_t entry_size(const struct cache_value *value);
 
-/* Whether a file of `size` bytes with this header is an entry of that key: not another format or
- * key, nor cut. */
-bool entry_fits(const struct entry_header *header, uint64_t size, const struct cache_key *key);
+/* Reads a whole file as the entry of that key; the value's parts are views of it. False when it is
+ * of another format or key, cut or damaged. */
+bool entry_read(struct cache_value *value, struct bytes file, const struct cache_key *key);
 
-/* Reads an entry whose header fits; `data` is all that follows that. The parts are views of it.
- * False when it is damaged. */
-bool entry_read(struct cache_value *value, const struct entry_header *header, struct bytes data);
+/* folder.c: makes, opens and checks the folder of a cache and its subfolders. */
+
+/* "ab/cdef...", the name of an entry in the folder: two digits of its key, and the others. */
+#define ENTRY_NAME_SIZE 34u
+
+/* While an entry is being written, its name ends with a dot and this many digits. */
+#define TEMPORARY_DIGITS 16u
+
+/* Size of the text that says why a folder is not used. */
+#define FOLDER_REASON_SIZE 256
+
+/* Opens `path`, making it and its parents if they are missing. -1, with the error in `reason`, when
+ * that fails or the folder is not to be trusted. */
+int folder_open(const char *path, char reason[FOLDER_REASON_SIZE]);
+
+/* Whether there is a subfolder for that entry, or others that begin so; with `make`, makes it if it
+ * is missing. False, with errno set, when it is missing or not to be trusted (EPERM). */
+bool folder_has_shelf(int folder, const char *entry, bool make);
+
+/* True if it belongs to the user and nobody else can write to it. */
+bool folder_is_trusted(const struct stat *status);
+
+/* The name of the key's entry. */
+void folder_entry(const struct cache_key *key, char entry[ENTRY_NAME_SIZE]);

@@ -1,16 +1,13 @@
 /* file_hash.h: hashes of large files for keys, without reading the files in every link.
  *
- * ptxas 13.0 has 38 MB and libnvJitLink 98 MB; hashing them takes 9 and 22 ms. So a hash is cached
- * under the properties that identify a state of a file: device, inode, size, and the times of the
- * last change of its contents and of its inode, in nanoseconds. A process caches it in memory, and
- * shares it with others in the cache folder.
+ * ptxas 13.0 has 38 MB and libnvJitLink 98 MB; hashing them takes 9 and 22 ms. So the cache has an
+ * entry with the hash for each version of such a file: its device, inode, size, and the times of
+ * the last change of its contents and of its inode, in nanoseconds.
  *
- * Properties. The kernel sets the time of the inode's change and no program can, so a file that is
- * replaced or written to has a different identity. A hash is cached only if that time is more than
- * two seconds ago: a later change then cannot fall into the same clock tick. If that time is in
- * whole seconds, as in images of file systems, which can give all files the same time, 32 pieces of
- * the contents are part of the identity; these are read each time (30 us). Safety. May be called by
- * many threads at once. */
+ * The kernel sets the time of the inode's change and no program can, so a file that is replaced or
+ * written to has a different version. A hash is stored only if that time is more than two seconds
+ * ago: a later change then cannot fall into the same clock tick; and not if it is in whole seconds,
+ * as in images of file systems, which can give all files the same time. */
 #pragma once
 
 #include "cache/cache.h"

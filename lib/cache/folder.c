@@ -1,7 +1,7 @@
 /* folder.c: cache contents end up in a program that somebody runs, so data that others could have
  * written is not used. Mode and owner are checked on the open folder, not on its path; an access
  * list that lets others write shows in the group's bits. */
-#include "cache/folder.h"
+#include "cache/entry.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -17,7 +17,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/search.h"
-#include "cache/folder.h"
+#include "cache/entry.h"
 
 /* Seconds after which the writer of an unfinished file is assumed to have been killed. */
 #define ABANDONED_AFTER (60 * 60)

@@ -26,6 +26,7 @@ static const char name[] = "/minilink-XXXXXX";
 
 /* For the signal handler, which may not touch the heap: fixed storage. */
 static _Atomic(char *) leftovers[SLOTS];
+static atomic_bool is_ending;
 
 /* A directory entry of getdents64(2). */
 struct entry {
@@ -81,6 +82,7 @@ void leftover_remove_all(void)
 {
     int saved = errno;
 
+    atomic_store(&is_ending, true);
     for (int i = 0; i < SLOTS; i++) {
         const char *path = atomic_load(&leftovers[i]);
 
@@ -92,7 +94,7 @@ void leftover_remove_all(void)
 
 int leftover_note(char *path)
 {
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < SLOTS && !atomic_load(&is_ending); i++) {
         char *expected = NULL;
 
         if (atomic_compare_exchange_strong(&leftovers[i], &expected, path))

@@ -19,8 +19,9 @@ bool folder_make(struct folder *folder, const char *beside);
 void folder_remove(struct folder *folder);
 
 /* Notes a file, or a folder with everything in it, that is to be removed if a signal ends the
- * program. The caller blocks signals from before it is made until it is noted, and keeps the path.
- * Returns the slot for leftover_forget(), or -1, which that accepts, when the table is full. */
+ * program. The link thread blocks signals from before it is made until it is noted; other threads
+ * note it before they make it. The path stays until the link thread frees it. Returns the slot for
+ * leftover_forget(), or -1, which that accepts, when the table is full, or the program ends. */
 int leftover_note(char *path);
 void leftover_forget(int slot);
 
