@@ -45,7 +45,7 @@ void diag_state_inherit(const struct diag_state *from)
     state->writer = own.writer;
     state->record = own.record;
     state->tally = own.tally;
-    state->event_thread = own.events == from->events ? own.event_thread : NULL;
+    state->event_thread = own.events == from->events ? own.event_thread : (struct event_thread){0};
 }
 
 /* The continuation flag says whether the last message was dropped, so that its notes are too. */

@@ -17,7 +17,6 @@
 
 struct diag_record; /* diag/diag_record.h */
 struct event_log;   /* diag/events.h */
-struct event_thread;
 
 /* The numbers are those of minilink-internals(7), Messages. */
 enum diag_severity {
@@ -75,6 +74,12 @@ struct diag_writer {
     void *argument;
 };
 
+/* A thread that records events; zero until it does. */
+struct event_thread {
+    uint32_t number; /* from 1, in the order in which they began to record */
+    uint32_t worker; /* its number in its pool; 0 = no worker */
+};
+
 /* The state of the calling thread's messages: their form, destination and counts. It lives in the
  * thread's context (base/context.h), which does not know the type: all zero at first use, and only
  * touched by its own thread. Workers copy the link thread's with diag_state_inherit(). */
@@ -102,8 +107,8 @@ struct diag_state {
     uint64_t refusal_count;           /* those of diag_refusal() among them */
     enum link_code blamed;            /* their kind of failure; see diag_blame() */
     struct event_log *events;         /* the link's events, or NULL */
-    struct event_thread *event_thread; /* the thread's own part of it; NULL until it records */
-    uint32_t event_chunk;              /* of events to come; 0 = none, see events_chunk() */
+    struct event_thread event_thread; /* the thread in it */
+    uint32_t event_chunk;             /* of events to come; 0 = none, see events_chunk() */
 };
 
 /* A place in a text. `file` is its name for the user: "a.o", "lib.a(b.o):2". */

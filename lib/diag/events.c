@@ -1,9 +1,10 @@
-/* events.c: lists of events by thread, and how they become rows.
+/* events.c: one list of all events, and how threads and kinds become rows.
  *
  * Threads of successive pools have the same numbers, and share a row. Events outside of threads are
  * laid out so that no two that overlap share a row, as readers of traces require. */
 #include "diag/events.h"
 
+#include <inttypes.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,20 +18,14 @@
 struct node {
     struct node *next;
     struct event event;
+    struct event_thread thread;
     char name[]; /* the event's */
 };
 
-/* The events of one thread, which alone writes to them. */
-struct event_thread {
-    struct event_thread *next;
-    struct node *first, *last;
-    unsigned worker; /* its number in its pool; 0 = no worker */
-    size_t lost;
-};
-
 struct event_log {
-    _Atomic(struct event_thread *) threads; /* newest first */
-    _Atomic size_t lost;                    /* events of threads without memory for a list */
+    _Atomic(struct node *) newest;
+    _Atomic uint32_t threads; /* that have recorded */
+    _Atomic size_t lost;
     uint64_t start;
 };
 
@@ -43,7 +38,7 @@ struct event_log *events_open(void)
         return NULL;
     log->start = clock_now();
     state->events = log;
-    state->event_thread = NULL;
+    state->event_thread = (struct event_thread){0};
     state->event_chunk = 0;
     return log;
 }
@@ -51,21 +46,14 @@ struct event_log *events_open(void)
 void events_close(struct event_log *log)
 {
     struct diag_state *state = diag_state_get();
-    struct event_thread *thread, *next_thread;
 
     if (!log)
         return;
-    if (state->events == log) {
+    if (state->events == log)
         state->events = NULL;
-        state->event_thread = NULL;
-    }
-    for (thread = atomic_load(&log->threads); thread; thread = next_thread) {
-        next_thread = thread->next;
-        for (struct node *node = thread->first, *next; node; node = next) {
-            next = node->next;
-            free(node);
-        }
-        free(thread);
+    for (struct node *node = log->newest, *next; node; node = next) {
+        next = node->next;
+        free(node);
     }
     free(log);
 }
@@ -86,47 +74,29 @@ uint64_t events_clock(void)
 }
 
 /* Workers of a pool have names with their numbers (pool.c). */
-static unsigned own_number(void)
+static uint32_t worker_number(void)
 {
     char name[17] = "";
-    unsigned number;
+    uint32_t number;
 
     prctl(PR_GET_NAME, name);
-    return sscanf(name, "minilink-%u", &number) == 1 ? number : 0;
-}
-
-static struct event_thread *own_thread(struct diag_state *state)
-{
-    struct event_log *log = state->events;
-    struct event_thread *thread = state->event_thread;
-
-    if (thread)
-        return thread;
-    thread = calloc(1, sizeof *thread);
-    if (!thread) {
-        atomic_fetch_add(&log->lost, 1);
-        return NULL;
-    }
-    thread->worker = own_number();
-    thread->next = atomic_load(&log->threads);
-    while (!atomic_compare_exchange_weak(&log->threads, &thread->next, thread))
-        ;
-    state->event_thread = thread;
-    return thread;
+    return sscanf(name, "minilink-%" SCNu32, &number) == 1 ? number : 0;
 }
 
 void events_record(const struct event *event)
 {
     struct diag_state *state = diag_state_open();
-    struct event_thread *thread = log_of(state) ? own_thread(state) : NULL;
-    struct node *node = thread ? malloc(sizeof *node + event->name.size) : NULL;
+    struct event_log *log = log_of(state);
+    struct node *node = log ? malloc(sizeof *node + event->name.size) : NULL;
 
     if (!node) {
-        if (thread)
-            thread->lost++;
+        if (log)
+            log->lost++;
         return;
     }
-    *node = (struct node){.event = *event};
+    if (!state->event_thread.number)
+        state->event_thread = (struct event_thread){++log->threads, worker_number()};
+    *node = (struct node){.event = *event, .thread = state->event_thread};
     if (event->name.size)
         memcpy(node->name, event->name.data, event->name.size);
     node->event.name.data = node->name;
@@ -135,11 +105,9 @@ void events_record(const struct event *event)
         node->event.end = clock_now();
     if (node->event.chunk == 0)
         node->event.chunk = state->event_chunk;
-    if (thread->last)
-        thread->last->next = node;
-    else
-        thread->first = node;
-    thread->last = node;
+    node->next = log->newest;
+    while (!atomic_compare_exchange_weak(&log->newest, &node->next, node))
+        ;
 }
 
 void events_count(const char *name, uint64_t value)
@@ -172,9 +140,9 @@ void events_chunk(uint32_t index)
 
 /* A row while it is filled. */
 struct row {
-    const char *kind; /* of events outside of threads; NULL = a thread's row */
-    unsigned number;  /* the worker's; otherwise a number within its kind */
-    unsigned copy;    /* which of several workers with that number at the same time */
+    const char *kind; /* of events outside of threads; "" = of a thread */
+    uint32_t worker;  /* its number, or 0 */
+    unsigned copy;    /* how many such rows were taken at the same time */
     uint64_t end;     /* of its last event */
     uint32_t place;   /* among all rows, sorted */
 };
@@ -186,87 +154,82 @@ struct reading {
     size_t row_capacity;
 };
 
-/* The first row of that kind and number that is free at `start`; it is taken until `end`. For
- * events outside of threads the number is ignored. */
-static uint32_t take_row(struct reading *reading, const char *kind, unsigned number, uint64_t start,
+/* The first such row that is free at `start`; it is taken until `end`. */
+static uint32_t take_row(struct reading *reading, const char *kind, uint32_t worker, uint64_t start,
                          uint64_t end)
 {
     size_t *count = &reading->events->row_count;
-    unsigned same = 0;
+    unsigned copy = 0;
 
     for (uint32_t i = 0; i < *count; i++) {
         struct row *row = &reading->rows[i];
 
-        if (row->kind != kind && !(row->kind && kind && strcmp(row->kind, kind) == 0))
+        if (row->worker != worker || strcmp(row->kind, kind) != 0)
             continue;
-        if (!kind && row->number != number)
-            continue;
-        same++;
-        if (row->end > start)
-            continue;
-        row->end = end;
-        return i;
+        if (row->end <= start) {
+            RAISE(row->end, end);
+            return i;
+        }
+        copy++;
     }
     ARENA_PUSH(reading->arena, reading->rows, *count, reading->row_capacity) =
-        (struct row){.kind = kind, .number = kind ? same + 1 : number, .copy = same, .end = end};
+        (struct row){.kind = kind, .worker = worker, .copy = copy, .end = end};
     return (uint32_t)*count - 1;
-}
-
-static void read_thread(struct reading *reading, const struct event_thread *thread)
-{
-    struct events *events = reading->events;
-    uint64_t first = UINT64_MAX, last = 0;
-    uint32_t row;
-
-    for (const struct node *node = thread->first; node; node = node->next) {
-        if (node->event.is_apart)
-            continue;
-        first = node->event.start < first ? node->event.start : first;
-        last = node->event.end > last ? node->event.end : last;
-    }
-    row = take_row(reading, NULL, thread->worker, first, last);
-    for (const struct node *node = thread->first; node; node = node->next) {
-        struct logged_event *to = &events->list[events->count++];
-
-        *to = (struct logged_event){node->event, row};
-        to->event.name = arena_text(reading->arena, node->event.name);
-    }
-    events->lost += thread->lost;
 }
 
 COMPARISON(by_start, struct logged_event,
            COMPARE(a->event.start, b->event.start) ?: COMPARE(b->event.end, a->event.end)
                ?: COMPARE(a->row, b->row));
 
-static void place_apart(struct reading *reading)
+/* Gives each thread a row from its first event to its last, the oldest thread first, so that pools
+ * follow each other; then each event apart from threads. */
+static void take_rows(struct reading *reading, const struct event_log *log)
 {
-    for (size_t i = 0; i < reading->events->count; i++) {
-        struct logged_event *logged = &reading->events->list[i];
-        const struct event *event = &logged->event;
+    struct events *events = reading->events;
+    struct {
+        uint32_t worker, row;
+        uint64_t first, last;
+    } *threads = arena_zalloc(reading->arena, log->threads + 1, sizeof *threads);
+
+    for (const struct node *node = log->newest; node; node = node->next) {
+        uint32_t number = node->thread.number;
+
+        threads[number].worker = node->thread.worker;
+        if (node->event.is_apart)
+            continue;
+        if (!threads[number].last || node->event.start < threads[number].first)
+            threads[number].first = node->event.start;
+        RAISE(threads[number].last, node->event.end);
+    }
+    for (uint32_t i = 1; i <= log->threads; i++)
+        threads[i].row = take_row(reading, "", threads[i].worker,
+                                  threads[i].last ? threads[i].first : UINT64_MAX, threads[i].last);
+    for (size_t i = 0; i < events->count; i++)
+        events->list[i].row = threads[events->list[i].row].row;
+    SORT(events->list, events->count, by_start);
+    for (size_t i = 0; i < events->count; i++) {
+        const struct event *event = &events->list[i].event;
 
         if (event->is_apart)
-            logged->row = take_row(reading, event->kind, 0, event->start, event->end);
+            events->list[i].row = take_row(reading, event->kind, 0, event->start, event->end);
     }
 }
 
 static int by_event_place(const void *left, const void *right)
 {
     const struct row *a = *(struct row *const *)left, *b = *(struct row *const *)right;
-    int kinds = a->kind && b->kind ? strcmp(a->kind, b->kind) : !!a->kind - !!b->kind;
 
-    if (kinds)
-        return kinds;
-    return COMPARE(a->number, b->number) ?: COMPARE(a->copy, b->copy);
+    return strcmp(a->kind, b->kind) ?: COMPARE(a->worker, b->worker) ?: COMPARE(a->copy, b->copy);
 }
 
 static const char *row_name(struct arena *arena, const struct row *row)
 {
-    if (row->kind)
-        return arena_printf(arena, "%s %u", row->kind, row->number);
-    if (row->number == 0)
+    if (*row->kind)
+        return arena_printf(arena, "%s %u", row->kind, row->copy + 1);
+    if (row->worker == 0)
         return row->copy ? arena_printf(arena, "thread %u", row->copy) : "link";
-    return row->copy ? arena_printf(arena, "worker %u (%u)", row->number, row->copy + 1)
-                     : arena_printf(arena, "worker %u", row->number);
+    return row->copy ? arena_printf(arena, "worker %u (%u)", row->worker, row->copy + 1)
+                     : arena_printf(arena, "worker %u", row->worker);
 }
 
 static void sort_rows(struct reading *reading)
@@ -280,7 +243,7 @@ static void sort_rows(struct reading *reading)
     events->rows = arena_zalloc(reading->arena, events->row_count, sizeof *events->rows);
     for (size_t i = 0; i < events->row_count; i++) {
         events->rows[i].name = row_name(reading->arena, order[i]);
-        events->rows[i].is_worker = !order[i]->kind && order[i]->number > 0;
+        events->rows[i].is_worker = order[i]->worker > 0;
         order[i]->place = (uint32_t)i;
     }
     for (size_t i = 0; i < events->count; i++)
@@ -290,21 +253,15 @@ static void sort_rows(struct reading *reading)
 void events_read(const struct event_log *log, struct arena *arena, struct events *events)
 {
     struct reading reading = {.arena = arena, .events = events};
-    size_t count = 0, threads = 0, at = 0;
-    const struct event_thread **order;
+    size_t at = 0;
 
-    *events = (struct events){.start = log->start, .lost = atomic_load(&log->lost)};
-    for (const struct event_thread *t = atomic_load(&log->threads); t; t = t->next, threads++)
-        for (const struct node *node = t->first; node; node = node->next)
-            count++;
-    events->list = arena_alloc(arena, count, sizeof *events->list);
-    order = arena_alloc(arena, threads, sizeof(const struct event_thread *));
-    /* Oldest first, so that pools follow each other. */
-    for (const struct event_thread *t = atomic_load(&log->threads); t; t = t->next)
-        order[threads - ++at] = t;
-    for (size_t i = 0; i < threads; i++)
-        read_thread(&reading, order[i]);
-    SORT(events->list, count, by_start);
-    place_apart(&reading);
+    *events = (struct events){.start = log->start, .lost = log->lost};
+    for (const struct node *node = log->newest; node; node = node->next)
+        events->count++;
+    events->list = arena_alloc(arena, events->count, sizeof *events->list);
+    for (const struct node *node = log->newest; node; node = node->next)
+        events->list[events->count - ++at] =
+            (struct logged_event){node->event, node->thread.number};
+    take_rows(&reading, log);
     sort_rows(&reading);
 }

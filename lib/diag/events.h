@@ -1,13 +1,11 @@
 /* events.h: a log of events of a link, with their times.
  *
- * Properties. A log belongs to one link. Each thread that records has a row of its own in it, to
- * which it alone writes: no lock is taken but inside of malloc. Recording does not influence the
- * link; when memory runs out the event is lost, which is counted as lost, but nothing else.
+ * Recording takes no lock but inside of malloc, and does not influence the link: without memory the
+ * event is lost, which is counted, but nothing else.
  *
- * Operation. The link thread opens a log; threads that inherit its reporting flags (diag_collect)
- * record in it too. If no log is open, events_clock() is 0 and recording returns at once.
- *
- * Safety. The log may be read after all other threads that recorded have ended. */
+ * The link thread opens a log; threads that inherit its reporting flags (diag_collect) record in it
+ * too. If no log is open, events_clock() is 0 and recording returns at once. The log may be read
+ * after all other threads that recorded have ended. */
 #pragma once
 
 #include "base/arena.h"
@@ -40,7 +38,7 @@ struct event_log;
 
 /* An event of a log, and its row. */
 struct logged_event {
-    struct event event; /* the name is in the arena */
+    struct event event; /* the name is in the log */
     uint32_t row;
 };
 
@@ -86,5 +84,5 @@ void events_count_memory(void);
 void events_chunk(uint32_t index);
 #define EVENTS_NO_CHUNK UINT32_MAX
 
-/* Reads the whole log into the arena. Raises LINK_NO_MEMORY. */
+/* Reads the whole log into the arena; names stay in the log. Raises LINK_NO_MEMORY. */
 void events_read(const struct event_log *log, struct arena *arena, struct events *events);

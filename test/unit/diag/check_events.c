@@ -55,6 +55,8 @@ static struct events events;
 static void read_and_close(struct event_log *log)
 {
     events_read(log, &arena, &events);
+    for (size_t i = 0; i < events.count; i++)
+        events.list[i].event.name = arena_text(&arena, events.list[i].event.name);
     events_close(log);
 }
 
