@@ -112,7 +112,7 @@ static void put_message_text(struct buffer *line, const struct diag_state *state
         put_caret(line, state, place);
 }
 
-static void set_place(struct json_t *object, const struct diag_place *place)
+static void set_place(json_t *object, const struct diag_place *place)
 {
     struct text source = shown_part(place->source_line);
 
@@ -128,12 +128,12 @@ static void set_place(struct json_t *object, const struct diag_place *place)
 static void put_json(struct buffer *line, const struct diag_state *state,
                      enum diag_severity severity, const struct diag_place *place, struct text body)
 {
-    struct json_t *object = json_tree_begin();
+    json_t *object = json_tree_begin();
 
     CONTEXT_DEFER(json_tree_end, object);
     json_tree_set_string(object, "program", state->program ? state->program : "minilink");
     json_tree_set_string(object, "severity", forms[severity].json);
-    json_tree_set_exact(object, "text", body);
+    json_tree_set(object, "text", json_tree_exact(body));
     if (place)
         set_place(object, place);
     if (severity != DIAG_NOTE)
@@ -158,7 +158,7 @@ void diag_form_text(struct buffer *line, struct text text)
     struct text own;
 
     while (text_scan_line(&text, &own)) {
-        struct json_t *object = json_tree_begin();
+        json_t *object = json_tree_begin();
 
         CONTEXT_DEFER(json_tree_end, object);
         json_tree_set_string(object, "severity", "text");

@@ -2,8 +2,6 @@
  * texts are made UTF-8 here. */
 #include "diag/json_tree.h"
 
-#include <jansson.h>
-
 #include "diag/escape.h"
 
 static void check_built(bool ok)
@@ -12,9 +10,9 @@ static void check_built(bool ok)
         context_raise(LINK_NO_MEMORY);
 }
 
-struct json_t *json_tree_begin(void)
+json_t *json_tree_begin(void)
 {
-    struct json_t *root = json_object();
+    json_t *root = json_object();
 
     check_built(root);
     return root;
@@ -25,113 +23,56 @@ void json_tree_end(void *root)
     json_decref(root);
 }
 
-/* Both take over the value, even when they fail; they fail for a NULL, which had no memory. */
-static struct json_t *set_value(struct json_t *object, const char *key, struct json_t *value)
+/* jansson takes the value over even when it fails, as it does for NULL. */
+json_t *json_tree_set(json_t *object, const char *key, json_t *value)
 {
     check_built(json_object_set_new_nocheck(object, key, value) == 0);
     return value;
 }
 
-static struct json_t *push_value(struct json_t *array, struct json_t *value)
+json_t *json_tree_push(json_t *array, json_t *value)
 {
     check_built(json_array_append_new(array, value) == 0);
     return value;
 }
 
-struct json_t *json_tree_add_object(struct json_t *object, const char *key)
-{
-    return set_value(object, key, json_object());
-}
-
-struct json_t *json_tree_add_array(struct json_t *object, const char *key)
-{
-    return set_value(object, key, json_array());
-}
-
-struct json_t *json_tree_push_object(struct json_t *array)
-{
-    return push_value(array, json_object());
-}
-
-static struct json_t *text_value(struct text text)
-{
-    struct buffer shown = {0};
-    struct json_t *value;
-
-    if (text.size == 0)
-        return json_string("");
-    if (escape_is_plain(text))
-        return json_stringn_nocheck(text.data, text.size);
-    escape_text(text, &shown); /* makes one allocation, first of all */
-    value = json_stringn_nocheck(shown.data, shown.size);
-    buffer_free(&shown);
-    return value;
-}
-
-static struct json_t *exact_value(struct text text)
+json_t *json_tree_exact(struct text text)
 {
     return json_stringn_nocheck(text.size ? text.data : "", text.size);
 }
 
-static struct json_t *number_value(uint64_t number)
+json_t *json_tree_text(struct text text)
 {
-    return json_integer(number < INT64_MAX ? (json_int_t)number : (json_int_t)INT64_MAX);
+    struct buffer shown = {0};
+    json_t *value;
+
+    if (escape_is_plain(text))
+        return json_tree_exact(text);
+    escape_text(text, &shown); /* makes one allocation, first of all */
+    value = json_tree_exact(buffer_view(&shown));
+    buffer_free(&shown);
+    return value;
 }
 
-void json_tree_set_text(struct json_t *object, const char *key, struct text text)
+void json_tree_set_text(json_t *object, const char *key, struct text text)
 {
-    set_value(object, key, text_value(text));
+    json_tree_set(object, key, json_tree_text(text));
 }
 
-void json_tree_set_string(struct json_t *object, const char *key, const char *string)
+void json_tree_set_string(json_t *object, const char *key, const char *string)
 {
     if (string)
-        set_value(object, key, text_value(text_of(string)));
+        json_tree_set_text(object, key, text_of(string));
 }
 
-void json_tree_set_exact(struct json_t *object, const char *key, struct text text)
+void json_tree_set_number(json_t *object, const char *key, uint64_t number)
 {
-    set_value(object, key, exact_value(text));
+    json_tree_set(object, key, json_integer(number < INT64_MAX ? (json_int_t)number : INT64_MAX));
 }
 
-void json_tree_set_number(struct json_t *object, const char *key, uint64_t number)
+void json_tree_set_milliseconds(json_t *object, const char *key, uint64_t nanoseconds)
 {
-    set_value(object, key, number_value(number));
-}
-
-void json_tree_set_signed(struct json_t *object, const char *key, int64_t number)
-{
-    set_value(object, key, json_integer(number));
-}
-
-void json_tree_set_bool(struct json_t *object, const char *key, bool value)
-{
-    set_value(object, key, json_boolean(value));
-}
-
-void json_tree_set_milliseconds(struct json_t *object, const char *key, uint64_t nanoseconds)
-{
-    set_value(object, key, json_real((double)nanoseconds / 1e6));
-}
-
-void json_tree_set_microseconds(struct json_t *object, const char *key, uint64_t nanoseconds)
-{
-    set_value(object, key, json_real((double)nanoseconds / 1e3));
-}
-
-void json_tree_push_text(struct json_t *array, struct text text)
-{
-    push_value(array, text_value(text));
-}
-
-void json_tree_push_exact(struct json_t *array, struct text text)
-{
-    push_value(array, exact_value(text));
-}
-
-void json_tree_push_number(struct json_t *array, uint64_t number)
-{
-    push_value(array, number_value(number));
+    json_tree_set(object, key, json_real((double)nanoseconds / 1e6));
 }
 
 static void put_in_page(struct text text, struct buffer *out)
@@ -146,7 +87,7 @@ static void put_in_page(struct text text, struct buffer *out)
     buffer_text(out, text);
 }
 
-void json_tree_print(const struct json_t *root, enum json_tree_form form, struct buffer *out)
+void json_tree_print(const json_t *root, enum json_tree_form form, struct buffer *out)
 {
     static const size_t forms[] = {
         [JSON_TREE_LINES] = JSON_INDENT(1) | JSON_ENSURE_ASCII,

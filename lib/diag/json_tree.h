@@ -1,47 +1,39 @@
-/* json_tree.h: writing JSON by jansson, as a tree of values.
+/* json_tree.h: writing JSON by jansson, as a tree of its values.
  *
- * Every function here raises LINK_NO_MEMORY instead of giving NULL. A tree belongs to its root: the
- * caller that makes a root defers its release (json_tree_end), and each new value is added to the
- * tree at once. */
+ * Every function here raises LINK_NO_MEMORY, also when it is given NULL, a value for which there
+ * was no memory. A tree belongs to its root: the caller that makes a root defers its release
+ * (json_tree_end), and each new value is added to the tree at once. */
 #pragma once
+
+#include <jansson.h>
 
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/text.h"
 
-struct json_t; /* jansson's */
-
 /* A new root, an object. */
-struct json_t *json_tree_begin(void);
+json_t *json_tree_begin(void);
 
 /* Releases a root and all in it; for CONTEXT_DEFER. */
 void json_tree_end(void *root);
 
-/* A new object, or array, as the member `key` of an object, or as the last element of an array. */
-struct json_t *json_tree_add_object(struct json_t *object, const char *key);
-struct json_t *json_tree_add_array(struct json_t *object, const char *key);
-struct json_t *json_tree_push_object(struct json_t *array);
+/* Adds a value as the member `key` of an object, or as the last element of an array; returns it. */
+json_t *json_tree_set(json_t *object, const char *key, json_t *value);
+json_t *json_tree_push(json_t *array, json_t *value);
 
-/* Members of an object. Texts come from inputs: bytes that are no printable UTF-8 are escaped
- * (escape.h). Numbers above INT64_MAX become that. */
-void json_tree_set_text(struct json_t *object, const char *key, struct text text);
-void json_tree_set_string(struct json_t *object, const char *key, const char *string); /* NULL: no
-                                                                                         member */
-void json_tree_set_number(struct json_t *object, const char *key, uint64_t number);
-void json_tree_set_signed(struct json_t *object, const char *key, int64_t number);
-void json_tree_set_bool(struct json_t *object, const char *key, bool value);
-
-/* Nanoseconds as milliseconds, or as microseconds (for traces), with a fraction. */
-void json_tree_set_milliseconds(struct json_t *object, const char *key, uint64_t nanoseconds);
-void json_tree_set_microseconds(struct json_t *object, const char *key, uint64_t nanoseconds);
+/* A text from inputs: bytes that are no printable UTF-8 are escaped (escape.h). */
+json_t *json_tree_text(struct text text);
 
 /* A text with all its bytes, even control characters; it must be UTF-8 (escape_is_utf8). */
-void json_tree_set_exact(struct json_t *object, const char *key, struct text text);
+json_t *json_tree_exact(struct text text);
 
-/* Elements of an array. */
-void json_tree_push_text(struct json_t *array, struct text text);
-void json_tree_push_exact(struct json_t *array, struct text text);
-void json_tree_push_number(struct json_t *array, uint64_t number);
+/* Members of an object. No string is no member; numbers above INT64_MAX become that. */
+void json_tree_set_text(json_t *object, const char *key, struct text text);
+void json_tree_set_string(json_t *object, const char *key, const char *string);
+void json_tree_set_number(json_t *object, const char *key, uint64_t number);
+
+/* Nanoseconds as milliseconds, with a fraction. */
+void json_tree_set_milliseconds(json_t *object, const char *key, uint64_t nanoseconds);
 
 enum json_tree_form {
     JSON_TREE_LINES,   /* a member or element a line, for people; ASCII */
@@ -52,4 +44,4 @@ enum json_tree_form {
 };
 
 /* Appends the tree as text; LINES and MESSAGE end with a line feed. */
-void json_tree_print(const struct json_t *root, enum json_tree_form form, struct buffer *out);
+void json_tree_print(const json_t *root, enum json_tree_form form, struct buffer *out);

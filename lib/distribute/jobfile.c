@@ -25,19 +25,19 @@ static struct text checked(struct maker *maker, const char *string)
     return TEXT("");
 }
 
-static void push_json_string(struct maker *maker, struct json_t *array, const char *string)
+static void push_json_string(struct maker *maker, json_t *array, const char *string)
 {
-    json_tree_push_exact(array, checked(maker, string));
+    json_tree_push(array, json_tree_exact(checked(maker, string)));
 }
 
 /* Appends the strings; `list` ends with NULL, and may be NULL. */
-static void push_list(struct maker *maker, struct json_t *array, const char *const *list)
+static void push_list(struct maker *maker, json_t *array, const char *const *list)
 {
     for (size_t i = 0; list && list[i]; i++)
         push_json_string(maker, array, list[i]);
 }
 
-static void push_words(struct maker *maker, struct json_t *words, const struct distribute_job *job)
+static void push_words(struct maker *maker, json_t *words, const struct distribute_job *job)
 {
     const struct distribute_tool *tool = &maker->batch->tool;
 
@@ -56,28 +56,28 @@ static void push_words(struct maker *maker, struct json_t *words, const struct d
     push_json_string(maker, words, job->output_path);
 }
 
-static void add_job(struct maker *maker, struct json_t *jobs, const struct distribute_job *job)
+static void add_job(struct maker *maker, json_t *jobs, const struct distribute_job *job)
 {
-    struct json_t *object = json_tree_push_object(jobs);
+    json_t *object = json_tree_push(jobs, json_object());
     const char *const inputs[] = {job->input_path, job->facts_path, NULL};
     const char *const outputs[] = {job->output_path,
                                    maker->batch->tool.reports ? job->report_path : NULL, NULL};
 
-    push_words(maker, json_tree_add_array(object, "args"), job);
-    push_list(maker, json_tree_add_array(object, "inputs"), inputs);
-    push_list(maker, json_tree_add_array(object, "outputs"), outputs);
+    push_words(maker, json_tree_set(object, "args", json_array()), job);
+    push_list(maker, json_tree_set(object, "inputs", json_array()), inputs);
+    push_list(maker, json_tree_set(object, "outputs", json_array()), outputs);
 }
 
-static void add_jobs(struct maker *maker, struct json_t *root)
+static void add_jobs(struct maker *maker, json_t *root)
 {
     const struct distribute_batch *batch = maker->batch;
     const char *output = batch->distribution->output; /* NULL if the output stays in memory */
-    struct json_t *common = json_tree_add_object(root, "common");
-    struct json_t *jobs = json_tree_add_array(root, "jobs"), *inputs;
+    json_t *common = json_tree_set(root, "common", json_object());
+    json_t *jobs = json_tree_set(root, "jobs", json_array()), *inputs;
 
-    json_tree_set_exact(common, "linker_output", checked(maker, output ? output : ""));
-    push_list(maker, json_tree_add_array(common, "args"), batch->tool.words);
-    inputs = json_tree_add_array(common, "inputs");
+    json_tree_set(common, "linker_output", json_tree_exact(checked(maker, output ? output : "")));
+    push_list(maker, json_tree_set(common, "args", json_array()), batch->tool.words);
+    inputs = json_tree_set(common, "inputs", json_array());
     push_list(maker, inputs, batch->tool.inputs);
     if (batch->tool.shared_path)
         push_json_string(maker, inputs, batch->tool.shared_path);
@@ -85,15 +85,15 @@ static void add_jobs(struct maker *maker, struct json_t *root)
         add_job(maker, jobs, &batch->jobs[i]);
 }
 
-static void add_facts(struct maker *maker, struct json_t *root, const struct distribute_job *job)
+static void add_facts(struct maker *maker, json_t *root, const struct distribute_job *job)
 {
     const struct distribute_tool *tool = &maker->batch->tool;
-    struct json_t *facts = json_tree_add_object(root, "minilink"), *kernels;
+    json_t *facts = json_tree_set(root, "minilink", json_object()), *kernels;
 
     json_tree_set_number(facts, "version", 1);
-    kernels = json_tree_add_array(facts, "kernels");
+    kernels = json_tree_set(facts, "kernels", json_array());
     for (size_t i = 0; i < job->kernel_count; i++)
-        json_tree_push_exact(kernels, job->kernels[i]);
+        json_tree_push(kernels, json_tree_exact(job->kernels[i]));
     json_tree_set_number(facts, "cost", job->cost);
     json_tree_set_number(facts, "input_bytes", job->input.size);
     if (tool->memory)
@@ -101,13 +101,13 @@ static void add_facts(struct maker *maker, struct json_t *root, const struct dis
                              tool->memory + tool->memory_per_byte * job->input.size);
     if (tool->time_limit)
         json_tree_set_number(facts, "time_limit_seconds", tool->time_limit);
-    json_tree_set_exact(facts, "log", checked(maker, job->log_path));
+    json_tree_set(facts, "log", json_tree_exact(checked(maker, job->log_path)));
 }
 
 char *jobfile_make(const struct distribute_batch *batch, const struct distribute_job *job)
 {
     struct maker maker = {.batch = batch};
-    struct json_t *root = json_tree_begin();
+    json_t *root = json_tree_begin();
     struct buffer text = {0};
 
     CONTEXT_DEFER(json_tree_end, root);

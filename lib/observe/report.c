@@ -14,15 +14,15 @@
 /* Increase this when something is removed or changes its meaning. */
 #define REPORT_FORMAT 1u
 
-static void set_index(struct json_t *object, const char *key, uint32_t index)
+static void set_index(json_t *object, const char *key, uint32_t index)
 {
     if (index != FACT_NONE)
         json_tree_set_number(object, key, index);
 }
 
-static void put_link(const struct observation *observation, struct json_t *root)
+static void put_link(const struct observation *observation, json_t *root)
 {
-    struct json_t *output = json_tree_add_object(root, "output");
+    json_t *output = json_tree_set(root, "output", json_object());
     char arch[ARCH_NAME_SIZE];
 
     json_tree_set_string(output, "path", observation->link.output);
@@ -32,7 +32,7 @@ static void put_link(const struct observation *observation, struct json_t *root)
         json_tree_set_number(output, "bytes", observation->places->file_size);
     }
     if (observation->assembler) {
-        struct json_t *assembler = json_tree_add_object(root, "assembler");
+        json_t *assembler = json_tree_set(root, "assembler", json_object());
 
         json_tree_set_string(assembler, "name", observation->assembler);
         json_tree_set_string(assembler, "version", observation->assembler_version);
@@ -40,13 +40,13 @@ static void put_link(const struct observation *observation, struct json_t *root)
     }
 }
 
-static void put_stages(const struct observation *observation, struct json_t *root)
+static void put_stages(const struct observation *observation, json_t *root)
 {
-    struct json_t *list = json_tree_add_array(root, "stages");
+    json_t *list = json_tree_set(root, "stages", json_array());
 
     for (size_t i = 0; i < observation->timing.count; i++) {
         const struct timing_row *row = &observation->timing.rows[i];
-        struct json_t *stage = json_tree_push_object(list);
+        json_t *stage = json_tree_push(list, json_object());
 
         json_tree_set_string(stage, "name", row->stage);
         json_tree_set_milliseconds(stage, "start", row->start - observation->start);
@@ -77,14 +77,14 @@ static const char *member_kind_name(uint32_t kind)
     }
 }
 
-static void put_report_members(const struct observation *observation, struct json_t *root)
+static void put_report_members(const struct observation *observation, json_t *root)
 {
-    struct json_t *list = json_tree_add_array(root, "members");
+    json_t *list = json_tree_set(root, "members", json_array());
 
     for (size_t i = 0; i < observation->member_count; i++) {
         const struct fact_member *fact = &observation->members[i];
         const struct member *of = fact->of;
-        struct json_t *member = json_tree_push_object(list);
+        json_t *member = json_tree_push(list, json_object());
         char arch[ARCH_NAME_SIZE];
 
         json_tree_set_string(member, "name", of->name);
@@ -92,12 +92,12 @@ static void put_report_members(const struct observation *observation, struct jso
         json_tree_set_string(member, "target",
                              fact->is_made ? "" : arch_name(of->entry.arch, arch));
         json_tree_set_string(member, "used_as", member_role_name(of->role));
-        json_tree_set_bool(member, "is_used", of->role != MEMBER_UNUSED);
+        json_tree_set(member, "is_used", json_boolean(of->role != MEMBER_UNUSED));
         json_tree_set_string(member, "reason", of->reason);
         if (!fact->is_made)
             json_tree_set_number(member, "bytes", of->entry.payload.size);
         if (observation->places && of->role != MEMBER_UNUSED) {
-            struct json_t *sizes = json_tree_add_object(member, "output_bytes");
+            json_t *sizes = json_tree_set(member, "output_bytes", json_object());
 
             for (size_t class = 0; class < FACT_CLASSES; class ++)
                 if (fact->sizes[class])
@@ -106,46 +106,47 @@ static void put_report_members(const struct observation *observation, struct jso
     }
 }
 
-static void put_option(const struct observation *observation, struct json_t *list, size_t option)
+static void put_option(const struct observation *observation, json_t *list, size_t option)
 {
     static const char *const states[] = {"none", "absent", "present", "mixed", "conflict"};
     const struct consensus *fact = &observation->agreement->embedded[option];
-    struct json_t *object = json_tree_push_object(list), *values;
+    json_t *object = json_tree_push(list, json_object()), *values;
 
     json_tree_set_string(object, "name", embedded_name((enum embedded_option)option));
     json_tree_set_string(object, "state", states[fact->state]);
     if (fact->state >= CONSENSUS_PRESENT)
-        json_tree_set_signed(object, "value", fact->value);
-    values = json_tree_add_array(object, "members");
+        json_tree_set(object, "value", json_integer(fact->value));
+    values = json_tree_set(object, "members", json_array());
     for (uint32_t i = 0; i < observation->member_count; i++) {
         const struct fact_member *member = &observation->members[i];
-        struct json_t *value;
+        json_t *value;
         int32_t number;
 
         if (!fact_member_has_options(member))
             continue;
-        value = json_tree_push_object(values);
+        value = json_tree_push(values, json_object());
         json_tree_set_number(value, "member", i);
         if (embedded_find(member->of->entry.options, (enum embedded_option)option, &number))
-            json_tree_set_signed(value, "value", number);
+            json_tree_set(value, "value", json_integer(number));
     }
 }
 
-static void put_options(const struct observation *observation, struct json_t *root)
+static void put_options(const struct observation *observation, json_t *root)
 {
-    struct json_t *list = json_tree_add_array(root, "options"), *force;
+    json_t *list = json_tree_set(root, "options", json_array()), *force;
     const struct agreement *agreement = observation->agreement;
 
     if (!agreement)
         return;
     for (size_t option = 0; option < EMBEDDED_COUNT; option++)
         put_option(observation, list, option);
-    force = json_tree_add_object(root, "in_force");
-    json_tree_set_signed(force, "-split-compile", agreement->split_compile);
-    json_tree_set_signed(force, "-split-compile-extended", agreement->split_compile_extended);
-    json_tree_set_signed(force, "-maxrregcount", agreement->maxrregcount);
-    json_tree_set_bool(force, "-lineinfo", agreement->line_info);
-    json_tree_set_bool(force, "-g", agreement->debug);
+    force = json_tree_set(root, "in_force", json_object());
+    json_tree_set(force, "-split-compile", json_integer(agreement->split_compile));
+    json_tree_set(force, "-split-compile-extended",
+                  json_integer(agreement->split_compile_extended));
+    json_tree_set(force, "-maxrregcount", json_integer(agreement->maxrregcount));
+    json_tree_set(force, "-lineinfo", json_boolean(agreement->line_info));
+    json_tree_set(force, "-g", json_boolean(agreement->debug));
 }
 
 static uint32_t *functions_of_symbols(struct observation *observation)
@@ -160,16 +161,16 @@ static uint32_t *functions_of_symbols(struct observation *observation)
     return functions;
 }
 
-static void report_chunks(struct observation *observation, struct json_t *root)
+static void report_chunks(struct observation *observation, json_t *root)
 {
-    struct json_t *list = json_tree_add_array(root, "chunks");
+    json_t *list = json_tree_set(root, "chunks", json_array());
     const uint32_t *functions = functions_of_symbols(observation);
 
     if (observation->single_reason)
         json_tree_set_string(root, "single_chunk_reason", observation->single_reason);
     for (size_t i = 0; i < observation->chunk_count; i++) {
         const struct fact_chunk *fact = &observation->chunks[i];
-        struct json_t *chunk = json_tree_push_object(list), *kernels;
+        json_t *chunk = json_tree_push(list, json_object()), *kernels;
 
         json_tree_set_number(chunk, "functions", fact->function_count);
         json_tree_set_number(chunk, "replicas", fact->replica_count);
@@ -181,31 +182,31 @@ static void report_chunks(struct observation *observation, struct json_t *root)
             json_tree_set_milliseconds(chunk, "ms", fact->nanoseconds);
         }
         if (fact->options && *fact->options) {
-            struct json_t *options = json_tree_add_array(chunk, "options");
+            json_t *options = json_tree_set(chunk, "options", json_array());
 
             for (const char *const *option = fact->options; *option; option++)
-                json_tree_push_text(options, text_of(*option));
+                json_tree_push(options, json_tree_text(text_of(*option)));
         }
-        kernels = json_tree_add_array(chunk, "kernels");
+        kernels = json_tree_set(chunk, "kernels", json_array());
         for (uint32_t k = fact->first_kernel; k != FACT_NONE;
              k = observation->symbols[k].next_kernel)
             if (functions[k] != FACT_NONE)
-                json_tree_push_number(kernels, functions[k]);
+                json_tree_push(kernels, json_integer(functions[k]));
     }
 }
 
 /* Adds a function's calls. Calls are sorted by caller; *at is the next. */
-static void put_report_calls(const struct observation *observation, struct json_t *function,
-                             uint32_t from, size_t *at)
+static void put_report_calls(const struct observation *observation, json_t *function, uint32_t from,
+                             size_t *at)
 {
-    struct json_t *calls = json_tree_add_array(function, "calls"), *may_call = NULL;
+    json_t *calls = json_tree_set(function, "calls", json_array()), *may_call = NULL;
 
     for (; *at < observation->call_count && observation->calls[*at].from == from; (*at)++) {
         const struct merge_call *call = &observation->calls[*at];
 
         if (call->is_indirect && !may_call)
-            may_call = json_tree_add_array(function, "may_call");
-        json_tree_push_number(call->is_indirect ? may_call : calls, call->to);
+            may_call = json_tree_set(function, "may_call", json_array());
+        json_tree_push(call->is_indirect ? may_call : calls, json_integer(call->to));
     }
 }
 
@@ -220,21 +221,21 @@ static const struct text *readable_names(struct observation *observation)
     return names;
 }
 
-static void report_functions(struct observation *observation, struct json_t *root)
+static void report_functions(struct observation *observation, json_t *root)
 {
-    struct json_t *list = json_tree_add_array(root, "functions");
+    json_t *list = json_tree_set(root, "functions", json_array());
     const struct text *readable = readable_names(observation);
     size_t call = 0;
 
     for (uint32_t i = 0; i < observation->function_count; i++) {
         const struct fact_function *fact = &observation->functions[i];
         const struct kernel_report *report = &fact->report;
-        struct json_t *function = json_tree_push_object(list);
+        json_t *function = json_tree_push(list, json_object());
 
         json_tree_set_text(function, "name", fact->name);
         if (!text_equal(fact->name, readable[i]))
             json_tree_set_text(function, "readable", readable[i]);
-        json_tree_set_bool(function, "is_kernel", report->is_kernel);
+        json_tree_set(function, "is_kernel", json_boolean(report->is_kernel));
         set_index(function, "member", fact->member);
         set_index(function, "chunk", fact->chunk);
         json_tree_set_number(function, "registers", report->registers);
@@ -253,15 +254,15 @@ static void report_functions(struct observation *observation, struct json_t *roo
     }
 }
 
-static void report_sections(const struct observation *observation, struct json_t *root)
+static void report_sections(const struct observation *observation, json_t *root)
 {
-    struct json_t *list = json_tree_add_array(root, "sections");
+    json_t *list = json_tree_set(root, "sections", json_array());
     size_t piece = 0;
 
     for (uint32_t i = 1; observation->places && i < observation->places->section_count; i++) {
         const struct merge_section *fact = &observation->places->sections[i];
-        struct json_t *section = json_tree_push_object(list);
-        struct json_t *pieces = NULL;
+        json_t *section = json_tree_push(list, json_object());
+        json_t *pieces = NULL;
 
         json_tree_set_text(section, "name", fact->name);
         json_tree_set_string(section, "for", facts_class_names[facts_class(fact->name)]);
@@ -271,26 +272,26 @@ static void report_sections(const struct observation *observation, struct json_t
         for (; piece < observation->piece_count && observation->pieces[piece].section == i;
              piece++) {
             const struct fact_piece *from = &observation->pieces[piece];
-            struct json_t *object;
+            json_t *object;
 
             if (from->member == FACT_NONE)
                 continue;
             if (!pieces)
-                pieces = json_tree_add_array(section, "pieces");
-            object = json_tree_push_object(pieces);
+                pieces = json_tree_set(section, "pieces", json_array());
+            object = json_tree_push(pieces, json_object());
             json_tree_set_number(object, "member", from->member);
             json_tree_set_number(object, "bytes", from->size);
         }
     }
 }
 
-static void put_drops(const struct observation *observation, struct json_t *root)
+static void put_drops(const struct observation *observation, json_t *root)
 {
-    struct json_t *list = json_tree_add_array(root, "left_out");
+    json_t *list = json_tree_set(root, "left_out", json_array());
 
     for (size_t i = 0; i < observation->drop_count; i++) {
         const struct fact_drop *fact = &observation->drops[i];
-        struct json_t *drop = json_tree_push_object(list);
+        json_t *drop = json_tree_push(list, json_object());
 
         json_tree_set_string(drop, "what", fact->what);
         json_tree_set_text(drop, "name", fact->name);
@@ -299,11 +300,11 @@ static void put_drops(const struct observation *observation, struct json_t *root
     }
 }
 
-static void put_slice(const struct observation *observation, struct json_t *list,
+static void put_slice(const struct observation *observation, json_t *list,
                       const struct logged_event *logged)
 {
     const struct event *event = &logged->event;
-    struct json_t *slice = json_tree_push_object(list);
+    json_t *slice = json_tree_push(list, json_object());
 
     json_tree_set_number(slice, "row", logged->row);
     json_tree_set_string(slice, "kind", event->kind);
@@ -319,23 +320,23 @@ static void put_slice(const struct observation *observation, struct json_t *list
     json_tree_set_string(slice, "state", event->state);
 }
 
-static void put_time_line(struct observation *observation, struct json_t *root)
+static void put_time_line(struct observation *observation, json_t *root)
 {
-    struct json_t *line = json_tree_add_object(root, "time_line");
-    struct json_t *rows = json_tree_add_array(line, "rows");
-    struct json_t *slices = json_tree_add_array(line, "slices");
-    struct json_t *memory = json_tree_add_array(line, "memory");
+    json_t *line = json_tree_set(root, "time_line", json_object());
+    json_t *rows = json_tree_set(line, "rows", json_array());
+    json_t *slices = json_tree_set(line, "slices", json_array());
+    json_t *memory = json_tree_set(line, "memory", json_array());
     const struct events *events = facts_events(observation);
 
     for (size_t i = 0; i < events->row_count; i++)
-        json_tree_push_text(rows, text_of(events->rows[i].name));
+        json_tree_push(rows, json_tree_text(text_of(events->rows[i].name)));
     for (size_t i = 0; i < events->count; i++) {
         const struct event *event = &events->list[i].event;
 
         if (strcmp(event->kind, EVENT_COUNTER) != 0) {
             put_slice(observation, slices, &events->list[i]);
         } else if (text_equal(event->name, TEXT("memory"))) {
-            struct json_t *sample = json_tree_push_object(memory);
+            json_t *sample = json_tree_push(memory, json_object());
 
             json_tree_set_milliseconds(sample, "at", event->start - observation->start);
             json_tree_set_number(sample, "bytes", event->bytes);
@@ -343,7 +344,7 @@ static void put_time_line(struct observation *observation, struct json_t *root)
     }
 }
 
-static void put_all(struct observation *observation, struct json_t *root)
+static void put_all(struct observation *observation, json_t *root)
 {
     facts_events(observation);
     json_tree_set_number(root, "format", REPORT_FORMAT);
@@ -361,7 +362,7 @@ static void put_all(struct observation *observation, struct json_t *root)
 
 void report_print_data(struct observation *observation, struct buffer *out)
 {
-    struct json_t *root = json_tree_begin();
+    json_t *root = json_tree_begin();
 
     CONTEXT_DEFER(json_tree_end, root);
     put_all(observation, root);
@@ -385,7 +386,7 @@ static const char *put_until(const char *page, const char *marker, struct buffer
 void report_print_page(struct observation *observation, struct buffer *out)
 {
     const char *rest = page_html;
-    struct json_t *data = json_tree_begin();
+    json_t *data = json_tree_begin();
 
     CONTEXT_DEFER(json_tree_end, data);
     put_all(observation, data);

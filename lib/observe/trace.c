@@ -14,14 +14,14 @@
 struct tracing {
     struct observation *observation;
     const struct events *events;
-    struct json_t *list;
+    json_t *list;
     uint64_t start; /* the earliest time, 0 in the trace */
 };
 
-static struct json_t *begin_event(struct tracing *tracing, const char *phase, const char *name,
-                                  uint32_t row)
+static json_t *begin_event(struct tracing *tracing, const char *phase, const char *name,
+                           uint32_t row)
 {
-    struct json_t *event = json_tree_push_object(tracing->list);
+    json_t *event = json_tree_push(tracing->list, json_object());
 
     json_tree_set_string(event, "ph", phase);
     json_tree_set_number(event, "pid", PROCESS);
@@ -30,33 +30,33 @@ static struct json_t *begin_event(struct tracing *tracing, const char *phase, co
     return event;
 }
 
-static void set_time(const struct tracing *tracing, struct json_t *event, uint64_t time)
+static void set_time(const struct tracing *tracing, json_t *event, uint64_t time)
 {
-    json_tree_set_microseconds(event, "ts", time - tracing->start);
+    json_tree_set(event, "ts", json_real((double)(time - tracing->start) / 1e3));
 }
 
 static void put_trace_rows(struct tracing *tracing)
 {
-    struct json_t *event = begin_event(tracing, "M", "process_name", 0);
+    json_t *event = begin_event(tracing, "M", "process_name", 0);
 
-    json_tree_set_string(json_tree_add_object(event, "args"), "name", "minilink");
+    json_tree_set_string(json_tree_set(event, "args", json_object()), "name", "minilink");
     for (uint32_t i = 0; i < tracing->events->row_count; i++) {
         event = begin_event(tracing, "M", "thread_name", i);
-        json_tree_set_string(json_tree_add_object(event, "args"), "name",
+        json_tree_set_string(json_tree_set(event, "args", json_object()), "name",
                              tracing->events->rows[i].name);
         event = begin_event(tracing, "M", "thread_sort_index", i);
-        json_tree_set_number(json_tree_add_object(event, "args"), "sort_index", i);
+        json_tree_set_number(json_tree_set(event, "args", json_object()), "sort_index", i);
     }
 }
 
-static void put_chunk(struct tracing *tracing, struct json_t *arguments, uint32_t index)
+static void put_chunk(struct tracing *tracing, json_t *arguments, uint32_t index)
 {
     const struct observation *observation = tracing->observation;
     const struct fact_chunk *chunk = &observation->chunks[index];
-    struct json_t *kernels = json_tree_add_array(arguments, "kernels");
+    json_t *kernels = json_tree_set(arguments, "kernels", json_array());
 
     for (uint32_t i = chunk->first_kernel; i != FACT_NONE; i = observation->symbols[i].next_kernel)
-        json_tree_push_text(kernels, observation->symbols[i].own_name);
+        json_tree_push(kernels, json_tree_text(observation->symbols[i].own_name));
     json_tree_set_number(arguments, "functions", chunk->function_count);
     json_tree_set_number(arguments, "cubin bytes", chunk->cubin_bytes);
     json_tree_set_number(arguments, "weight", chunk->weight);
@@ -64,7 +64,7 @@ static void put_chunk(struct tracing *tracing, struct json_t *arguments, uint32_
     json_tree_set_milliseconds(arguments, "ms", chunk->nanoseconds);
 }
 
-static void put_stage(struct tracing *tracing, struct json_t *arguments, struct text name)
+static void put_stage(struct tracing *tracing, json_t *arguments, struct text name)
 {
     const struct timing *timing = &tracing->observation->timing;
 
@@ -81,10 +81,10 @@ static void put_stage(struct tracing *tracing, struct json_t *arguments, struct 
 
 static void put_counter(struct tracing *tracing, const char *name, uint64_t time, uint64_t value)
 {
-    struct json_t *event = begin_event(tracing, "C", name, 0);
+    json_t *event = begin_event(tracing, "C", name, 0);
 
     set_time(tracing, event, time);
-    json_tree_set_number(json_tree_add_object(event, "args"), name, value);
+    json_tree_set_number(json_tree_set(event, "args", json_object()), name, value);
 }
 
 static bool is_too_short(const struct tracing *tracing, const struct event *event)
@@ -96,7 +96,7 @@ static bool is_too_short(const struct tracing *tracing, const struct event *even
 static void put_event(struct tracing *tracing, const struct logged_event *logged)
 {
     const struct event *event = &logged->event;
-    struct json_t *slice, *arguments;
+    json_t *slice, *arguments;
 
     if (is_too_short(tracing, event))
         return;
@@ -104,8 +104,8 @@ static void put_event(struct tracing *tracing, const struct logged_event *logged
     json_tree_set_text(slice, "name", facts_name(tracing->observation, event->name));
     json_tree_set_string(slice, "cat", event->kind);
     set_time(tracing, slice, event->start);
-    json_tree_set_microseconds(slice, "dur", event->end - event->start);
-    arguments = json_tree_add_object(slice, "args");
+    json_tree_set(slice, "dur", json_real((double)(event->end - event->start) / 1e3));
+    arguments = json_tree_set(slice, "args", json_object());
     if (event->bytes)
         json_tree_set_number(arguments, "bytes", event->bytes);
     if (event->peak)
@@ -155,12 +155,12 @@ static void put_running(struct tracing *tracing)
 void trace_print(struct observation *observation, struct buffer *out)
 {
     struct tracing tracing = {.observation = observation, .events = facts_events(observation)};
-    struct json_t *root = json_tree_begin();
+    json_t *root = json_tree_begin();
 
     CONTEXT_DEFER(json_tree_end, root);
     tracing.start = observation->start;
     json_tree_set_string(root, "displayTimeUnit", "ms");
-    tracing.list = json_tree_add_array(root, "traceEvents");
+    tracing.list = json_tree_set(root, "traceEvents", json_array());
     put_trace_rows(&tracing);
     for (size_t i = 0; i < tracing.events->count; i++) {
         const struct event *event = &tracing.events->list[i].event;

@@ -24,7 +24,7 @@ static const char *string_of(const json_t *root, const char *key)
 
 TEST_LOOP(values_come_back, 2)
 {
-    struct json_t *root = json_tree_begin(), *list;
+    json_t *root = json_tree_begin(), *list;
     json_t *read;
 
     json_tree_set_string(root, "string", "text");
@@ -32,15 +32,15 @@ TEST_LOOP(values_come_back, 2)
     json_tree_set_text(root, "empty", (struct text){0});
     json_tree_set_number(root, "number", 4711);
     json_tree_set_number(root, "large", UINT64_MAX);
-    json_tree_set_signed(root, "signed", -7);
-    json_tree_set_bool(root, "yes", true);
+    json_tree_set(root, "signed", json_integer(-7));
+    json_tree_set(root, "yes", json_boolean(true));
     json_tree_set_milliseconds(root, "ms", 1234567);
-    json_tree_set_microseconds(root, "us", 1234567);
-    list = json_tree_add_array(root, "list");
-    json_tree_push_number(list, 1);
-    json_tree_push_text(list, TEXT("two"));
-    json_tree_set_number(json_tree_push_object(list), "three", 3);
-    json_tree_set_number(json_tree_add_object(root, "object"), "five", 5);
+    json_tree_set(root, "us", json_real((double)(1234567) / 1e3));
+    list = json_tree_set(root, "list", json_array());
+    json_tree_push(list, json_integer(1));
+    json_tree_push(list, json_tree_text(TEXT("two")));
+    json_tree_set_number(json_tree_push(list, json_object()), "three", 3);
+    json_tree_set_number(json_tree_set(root, "object", json_object()), "five", 5);
     json_tree_print(root, _i ? JSON_TREE_COMPACT : JSON_TREE_LINES, &printed);
     json_tree_end(root);
 
@@ -77,7 +77,7 @@ static const struct {
 
 TEST_LOOP(names_are_text_and_end_no_script, COUNT(names))
 {
-    struct json_t *root = json_tree_begin();
+    json_t *root = json_tree_begin();
     json_t *read;
 
     json_tree_set_text(root, "name", names[_i].name);
