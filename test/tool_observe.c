@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/context.h"
 #include "base/text.h"
 #include "observe/facts.h"
 
@@ -216,6 +215,5 @@ int main(int argc, char **argv)
     table_free(&observation.symbol_names);
     arena_free(&observation.arena);
     buffer_free(&out);
-    context_shutdown();
     return out.size > 0 ? 0 : 2;
 }

@@ -218,7 +218,6 @@ int main(int argc, char **argv)
     }
     unlink(OUTPUT);
     free((char *)expected.data);
-    context_shutdown();
     printf("%d links, %d of them failed as they should, %d failures\n", links, failed_links,
            failures);
     return failures != 0;

@@ -181,7 +181,6 @@ int main(int argc, char **argv)
         command.status = EXIT_STATUS_ENVIRONMENT;
     }
     inputs_close(&command.inputs);
-    context_shutdown();
     cleanup_expected();
     return (int)command.status;
 }

@@ -174,7 +174,6 @@ int main(int argc, char **argv)
         command.status = EXIT_STATUS_ENVIRONMENT;
     }
     free_command(&command);
-    context_shutdown();
     cleanup_expected();
     return (int)command.status;
 }

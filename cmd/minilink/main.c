@@ -134,7 +134,6 @@ int main(int argc, char **argv)
     if (command.link)
         reporting_end(&command.link->options);
     minilink_destroy(&command.link);
-    context_shutdown();
     cleanup_expected();
     return (int)command.status;
 }

@@ -137,11 +137,9 @@ static enum link_code compile_chunk(const struct work_item *item)
  * thread is in it already. If the link has no phases, does nothing. */
 static enum link_code enter_item_phase(const struct assemble_options *options)
 {
-    struct diag_state *state = diag_state_open();
+    struct diag_state *state = diag_state_get();
     uint8_t phase = options->parent->phase;
 
-    if (!state)
-        return LINK_NO_MEMORY;
     if (state->phase != phase) /* other threads read the link thread's */
         state->phase = phase;
     return phase == PHASE_NONE || phase == PHASE_CHUNKS ? LINK_OK : LINK_INTERNAL;

@@ -1,65 +1,14 @@
-/* context.c: thread-specific contexts, made on first use and freed as their threads end. */
+/* context.c: a context for each thread, in its own storage: to have one needs no memory. */
 #include "base/context.h"
 
-#include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static pthread_key_t key;
-static bool has_key; /* a process has a thousand keys; others may have taken all */
-/* Static, so that the first thread can report a lack of memory. */
-static struct context first;
-static atomic_flag first_is_taken = ATOMIC_FLAG_INIT;
-
-/* Diagnostics need a context, so this one failure is written without them. */
-static _Noreturn void die(const char *why)
-{
-    fputs(why, stderr);
-    abort();
-}
-
-static void destroy_context(void *context)
-{
-    if (context == &first)
-        atomic_flag_clear(&first_is_taken);
-    else
-        free(context);
-}
-
-static void make_context_key(void)
-{
-    has_key = pthread_key_create(&key, destroy_context) == 0;
-}
-
-struct context *context_open(void)
-{
-    struct context *context;
-
-    pthread_once(&once, make_context_key);
-    if (!has_key)
-        return NULL;
-    context = pthread_getspecific(key);
-    if (context)
-        return context;
-    context = atomic_flag_test_and_set(&first_is_taken) ? malloc(sizeof *context) : &first;
-    if (!context)
-        return NULL;
-    *context = (struct context){0};
-    if (pthread_setspecific(key, context) == 0)
-        return context;
-    destroy_context(context);
-    return NULL;
-}
-
 struct context *context_get(void)
 {
-    struct context *context = context_open();
+    static _Thread_local struct context context;
 
-    if (!context)
-        die("minilink fatal   : out of memory\n");
-    return context;
+    return &context;
 }
 
 enum link_code context_run(enum link_code (*function)(void *argument), void *argument)
@@ -100,23 +49,14 @@ _Noreturn void context_raise(enum link_code code)
 {
     struct context *context = context_get();
 
-    if (!context->recovery)
-        die(code == LINK_NO_MEMORY ? "minilink fatal   : out of memory\n"
-                                   : "minilink fatal   : unrecoverable error\n");
+    if (!context->recovery) { /* nor can diagnostics be used */
+        fputs(code == LINK_NO_MEMORY ? "minilink fatal   : out of memory\n"
+                                     : "minilink fatal   : unrecoverable error\n",
+              stderr);
+        abort();
+    }
     /* The stack frames that hold what they clean up still exist. */
     while (context->cleanups)
         context_clean(context->cleanups);
     longjmp(*context->recovery, (int)code);
-}
-
-void context_shutdown(void)
-{
-    struct context *context;
-
-    pthread_once(&once, make_context_key);
-    context = has_key ? pthread_getspecific(key) : NULL;
-    if (context) {
-        pthread_setspecific(key, NULL);
-        destroy_context(context);
-    }
 }

@@ -1,14 +1,10 @@
 /* context.h: per-thread state: the recovery point, and room for the state of diagnostics.
  *
- * Properties. Every thread that reports or allocates has one context, made on first use and found
- * through a thread-specific key. It has those parts of ptxas's 280-byte context
- * (minilink-internals(7), Assembler threading) that minilink uses; the condition, the mutex and the
- * semaphores there serve ptxas's pool, and minilink wakes its pool differently (pool.h).
- *
- * Operation. context_run() installs a recovery point and calls a function; context_raise() unwinds
- * to the innermost one.
- *
- * Safety. A context is only touched by its own thread, and freed when that ends. */
+ * context_run() installs a recovery point and calls a function; context_raise() unwinds to the
+ * innermost one. Each thread has a context, which only it touches, with those parts of ptxas's
+ * 280-byte context (minilink-internals(7), Assembler threading) that minilink uses: the condition,
+ * the mutex and the semaphores there serve ptxas's pool, and minilink wakes its own differently
+ * (pool.h). */
 #pragma once
 
 #include <setjmp.h>
@@ -48,12 +44,7 @@ struct context {
     _Alignas(max_align_t) unsigned char state[CONTEXT_STATE_SIZE]; /* zero at first */
 };
 
-/* The calling thread's context, made on first use, or NULL when there is no memory for it, or when
- * the process had no thread-specific key left. The first thread's context needs no allocation.
- * Other threads call this before anything that may report or allocate. */
-struct context *context_open(void);
-
-/* The same for a thread that can have one. Ends the program when that is impossible. */
+/* The calling thread's context. */
 struct context *context_get(void);
 
 /* Calls function(argument) under a new recovery point. Returns its result, or the code of a
@@ -78,6 +69,3 @@ void context_clean(struct context_cleanup *cleanup);
 /* Unwinds the calling thread to its innermost recovery point, whose context_run returns `code`.
  * Without a recovery point it says so on stderr and aborts. `code` is not LINK_OK. */
 _Noreturn void context_raise(enum link_code code);
-
-/* Destroys the calling thread's context, for leak checkers. */
-void context_shutdown(void);

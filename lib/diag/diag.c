@@ -17,19 +17,9 @@
 
 _Static_assert(sizeof(struct diag_state) <= CONTEXT_STATE_SIZE, "a context has room for it");
 
-static struct diag_state *diag_state_of(struct context *context)
-{
-    return context ? (struct diag_state *)(void *)context->state : NULL;
-}
-
-struct diag_state *diag_state_open(void)
-{
-    return diag_state_of(context_open());
-}
-
 struct diag_state *diag_state_get(void)
 {
-    return diag_state_of(context_get());
+    return (struct diag_state *)(void *)context_get()->state;
 }
 
 void diag_state_inherit(const struct diag_state *from)
@@ -284,12 +274,10 @@ void diag_divert_end(void *argument)
 enum link_code diag_collect(enum link_code (*function)(void *argument), void *argument,
                             const struct diag_state *parent, struct diag_sink *sink)
 {
-    struct diag_state *state = diag_state_open();
+    struct diag_state *state = diag_state_get();
     struct diag_diversion diversion;
     enum link_code code;
 
-    if (!state)
-        return LINK_NO_MEMORY;
     diag_divert(&diversion, sink);
     if (state != parent)
         diag_state_inherit(parent);

@@ -124,10 +124,7 @@ struct diag_place {
     uint32_t known_line;
 };
 
-/* The calling thread's, or NULL when it can have no context (context_open). */
-struct diag_state *diag_state_open(void);
-
-/* The same for a thread that can have one. Ends the program when that is impossible. */
+/* The calling thread's. */
 struct diag_state *diag_state_get(void);
 
 /* Copies the message form, the phase and the event log of `from` to the calling thread. Its

@@ -58,14 +58,9 @@ void events_close(struct event_log *log)
     free(log);
 }
 
-static struct event_log *log_of(const struct diag_state *state)
-{
-    return state ? state->events : NULL;
-}
-
 bool events_are_on(void)
 {
-    return log_of(diag_state_open()) != NULL;
+    return diag_state_get()->events != NULL;
 }
 
 uint64_t events_clock(void)
@@ -85,8 +80,8 @@ static uint32_t worker_number(void)
 
 void events_record(const struct event *event)
 {
-    struct diag_state *state = diag_state_open();
-    struct event_log *log = log_of(state);
+    struct diag_state *state = diag_state_get();
+    struct event_log *log = state->events;
     struct node *node = log ? malloc(sizeof *node + event->name.size) : NULL;
 
     if (!node) {
@@ -132,9 +127,9 @@ void events_count_memory(void)
 
 void events_chunk(uint32_t index)
 {
-    struct diag_state *state = diag_state_open();
+    struct diag_state *state = diag_state_get();
 
-    if (log_of(state))
+    if (state->events)
         state->event_chunk = index + 1; /* 0 for EVENTS_NO_CHUNK */
 }
 

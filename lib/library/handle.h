@@ -37,8 +37,7 @@ struct caller_state {
     sigset_t blocked, pending;
 };
 
-/* False when there is no memory for a context. */
-bool caller_state_save(struct caller_state *saved);
+void caller_state_save(struct caller_state *saved);
 void caller_state_restore(const struct caller_state *saved);
 
 /* Calls function(argument) for `link` under a recovery point, with messages going to the link's

@@ -21,20 +21,17 @@ static void list_signals(sigset_t *set)
         sigaddset(set, signals[i]);
 }
 
-bool caller_state_save(struct caller_state *saved)
+void caller_state_save(struct caller_state *saved)
 {
-    struct context *context = context_open();
+    struct context *context = context_get();
     sigset_t set;
 
-    if (!context)
-        return false;
     saved->context = *context;
     *context = (struct context){0};
     list_signals(&set);
     sigpending(&saved->pending);
     pthread_sigmask(SIG_BLOCK, &set, &saved->blocked);
     saved->locale = thread_use_c_locale();
-    return true;
 }
 
 /* Consumes the signals that came meanwhile: the library's own writes raised them. */
@@ -99,8 +96,7 @@ int handle_call(struct minilink *link, enum link_code (*function)(void *argument
         function = refuse_stack;
         argument = &left;
     }
-    if (!caller_state_save(&saved))
-        return MINILINK_NO_MEMORY;
+    caller_state_save(&saved);
     reporting_set(&link->options);
     diag_state_get()->keeps_mangled = true; /* so that the caller can look them up */
     diag_state_get()->writer = &link->writer;

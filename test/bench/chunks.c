@@ -163,6 +163,5 @@ int main(void)
         return 1;
     request.jobserver = JOBSERVER_ON;
     measure_overhead(&chunks, request);
-    context_shutdown();
     return 0;
 }

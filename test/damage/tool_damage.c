@@ -387,6 +387,5 @@ int main(int argc, char **argv)
     while (count > 0)
         free((char *)inputs[--count].data);
     buffer_free(&trial.made);
-    context_shutdown();
     return 0;
 }

@@ -132,8 +132,7 @@ static nvJitLinkResult run_unlogged(struct call call)
 
     if (call.link->created != NVJITLINK_SUCCESS)
         return call.link->created;
-    if (!caller_state_save(&saved))
-        return NVJITLINK_ERROR_INTERNAL;
+    caller_state_save(&saved);
     code = context_run(run_entered, &call);
     caller_state_restore(&saved);
     return code == LINK_OK ? call.result : NVJITLINK_ERROR_INTERNAL;

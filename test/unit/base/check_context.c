@@ -1,7 +1,5 @@
 /* Unwinding: recovery points, deferred cleanups, contexts of threads, and messages without memory.
  */
-#include <pthread.h>
-
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/context.h"
@@ -159,48 +157,6 @@ TEST(containers_are_freed_on_the_way)
     ck_assert_int_eq(context_run(raise_with_containers, NULL), LINK_NO_MEMORY);
 }
 
-static void *open_in_thread(void *argument)
-{
-    struct context **found = argument;
-
-    *found = context_open();
-    ck_assert_ptr_eq(*found, context_get());
-    return NULL;
-}
-
-TEST(each_thread_opens_a_context_of_its_own_which_ends_with_it)
-{
-    struct context *own = context_open(), *other = NULL;
-    pthread_t thread;
-
-    ck_assert_int_eq(pthread_create(&thread, NULL, open_in_thread, &other), 0);
-    pthread_join(thread, NULL);
-    ck_assert_ptr_nonnull(other);
-    ck_assert_ptr_ne(own, other);
-}
-
-TEST(the_context_without_memory_is_used_again)
-{
-    struct context *first = NULL, *second = NULL;
-    pthread_t thread;
-
-    context_shutdown();
-    ck_assert_int_eq(pthread_create(&thread, NULL, open_in_thread, &first), 0);
-    pthread_join(thread, NULL);
-    ck_assert_int_eq(pthread_create(&thread, NULL, open_in_thread, &second), 0);
-    pthread_join(thread, NULL);
-    ck_assert_ptr_eq(first, second);
-}
-
-TEST(a_context_can_be_had_again_after_shutdown)
-{
-    ck_assert_ptr_nonnull(context_get());
-    context_shutdown();
-    ck_assert_ptr_nonnull(context_get());
-    context_shutdown();
-    context_shutdown();
-}
-
 static void take_lines(void *argument, int severity, struct text lines)
 {
     struct buffer *taken = argument;
@@ -269,14 +225,4 @@ TEST(werror_makes_errors_of_warnings_but_not_of_cautions)
     messages_expect("minilink error   : what the user can mend\n"
                     "minilink warning : what the user cannot\n"
                     "minilink note    : why\n");
-}
-
-TEST(without_a_key_there_is_no_context)
-{
-    pthread_key_t key;
-
-    while (pthread_key_create(&key, NULL) == 0)
-        ;
-    ck_assert_ptr_null(context_open());
-    context_shutdown();
 }

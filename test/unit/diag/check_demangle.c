@@ -2,7 +2,6 @@
 #include "diag/demangle.h"
 
 #include "base/buffer.h"
-#include "base/context.h"
 #include "suite.h"
 
 static struct arena arena;
@@ -15,7 +14,6 @@ void set_up(void)
 void tear_down(void)
 {
     arena_free(&arena);
-    context_shutdown();
 }
 
 /* Each test runs once, or not at all. */

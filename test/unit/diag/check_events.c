@@ -209,5 +209,4 @@ TEST(threads_record_at_the_same_time)
 void tear_down(void)
 {
     arena_free(&arena);
-    context_shutdown();
 }

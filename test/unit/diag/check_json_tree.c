@@ -94,5 +94,4 @@ TEST_LOOP(names_are_text_and_end_no_script, COUNT(names))
 void tear_down(void)
 {
     buffer_free(&printed);
-    context_shutdown();
 }

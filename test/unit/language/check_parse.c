@@ -19,7 +19,6 @@ void tear_down(void)
 {
     bodies_free(&parsed);
     parsed = (struct parsed){0};
-    context_shutdown();
 }
 
 static void parse_one(const char *instruction)

@@ -22,7 +22,6 @@ void tear_down(void)
     buffer_free(&encoded.code);
     parsed = (struct parsed){0};
     encoded = (struct encoded){0};
-    context_shutdown();
 }
 
 static bool encode(struct body *body)
