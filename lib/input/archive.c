@@ -1,9 +1,8 @@
-/* archive.c: ar archives, by libelf.
+/* archive.c: ar archives, whose walk must end exactly at the end of the file.
  *
  * An archive is "!<arch>\n" and then members: a 60-byte text header and the data, padded to 2
- * bytes. libelf follows the headers and resolves long names, but it silently stops at a damaged
- * header and truncates a member that the end of the file cuts off. So each header is also checked
- * here, and the walk must end exactly at the end of the file.
+ * bytes. A name is in the header ("x.o/"), in the table of long names, which comes first ("/123",
+ * GNU), or in front of the data ("#1/20", BSD, with that many bytes).
  *
  * Of a thin archive all members are found first, and then copied into one block of memory. */
 #include "input/archive.h"
@@ -11,39 +10,31 @@
 #include <ar.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <libelf.h>
+#include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/context.h"
 #include "diag/diag.h"
 #include "input/file.h"
 #include "os/descriptor.h"
-#include "os/elf_library.h"
 
 #define THIN_MAGIC "!<thin>\n"
 
 struct walk {
     const char *name;
     struct bytes data;
-    size_t offset; /* of the next member's header */
+    bool is_thin;      /* only tables have data */
+    size_t offset;     /* of the header at hand */
+    struct text table; /* of long names */
     archive_visit *visit;
     void *argument;
-    Elf *archive;
-    Elf *member; /* libelf's current one */
 };
 
-static void close_walk(void *argument)
+static bool report_damaged_archive(const struct walk *walk, const char *what)
 {
-    struct walk *walk = argument;
-
-    elf_end(walk->member);
-    elf_end(walk->archive);
-}
-
-static bool report_damaged_archive(const char *name, size_t offset, const char *what)
-{
-    return diag_error("Damaged archive '%s': the member header at offset %zu %s", name, offset,
-                      what);
+    return diag_error("Damaged archive '%s': the member header at offset %zu %s", walk->name,
+                      walk->offset, what);
 }
 
 bool thin_is(struct bytes data)
@@ -51,40 +42,17 @@ bool thin_is(struct bytes data)
     return data.size >= SARMAG && memcmp(data.data, THIN_MAGIC, SARMAG) == 0;
 }
 
-/* A decimal number, left-aligned and padded with blanks. */
-static bool read_field_number(struct text field, uint64_t *number)
+/* A field of a header, which is left-aligned and padded with blanks. */
+static struct text trim(const char *field, size_t width)
 {
-    while (field.size > 0 && field.data[field.size - 1] == ' ')
-        field.size--;
-    return text_scan_number(&field, number) && field.size == 0;
+    while (width > 0 && field[width - 1] == ' ')
+        width--;
+    return (struct text){field, width};
 }
 
-/* Reads the header at walk->offset without libelf: sets *name to its name field and *member to the
- * member's data. */
-static bool read_header(const struct walk *walk, struct text *name, struct bytes *member)
+static bool read_whole_number(struct text text, uint64_t *number)
 {
-    struct bytes part;
-    struct ar_hdr header;
-    uint64_t size;
-
-    if (!bytes_slice(walk->data, walk->offset, sizeof header, &part))
-        return diag_error(
-            "Damaged archive '%s': the member header at offset %zu has 60 bytes, but only "
-            "%zu are left",
-            walk->name, walk->offset, walk->data.size - walk->offset);
-    memcpy(&header, part.data, sizeof header);
-    if (memcmp(header.ar_fmag, ARFMAG, sizeof header.ar_fmag) != 0)
-        return report_damaged_archive(walk->name, walk->offset, "does not end with its mark");
-    if (!read_field_number((struct text){header.ar_size, sizeof header.ar_size}, &size))
-        return report_damaged_archive(walk->name, walk->offset, "has a size that is no number");
-    *name = (struct text){(const char *)part.data, sizeof header.ar_name};
-    if (!bytes_slice(walk->data, walk->offset + sizeof header, size, member))
-        return diag_error(
-            "Damaged archive '%s': the member at offset %zu has %llu bytes, but only %zu are "
-            "left",
-            walk->name, walk->offset, (unsigned long long)size,
-            walk->data.size - walk->offset - sizeof header);
-    return true;
+    return text_scan_number(&text, number) && text.size == 0;
 }
 
 /* Symbol tables (GNU, GNU 64-bit, BSD) and the table of long names. */
@@ -94,94 +62,90 @@ static bool is_table_member(struct text name)
            text_equal(name, TEXT("/SYM64/")) || text_starts(name, TEXT("__.SYMDEF"));
 }
 
-/* BSD archives write "#1/20" and put the 20 bytes of the name in front of the data. */
-static bool take_bsd_name(struct text field, struct text *name, struct bytes *data)
+/* Reads the header at hand: its field for the name, and the member's data. */
+static bool read_header(const struct walk *walk, struct text *field, struct bytes *data)
 {
-    uint64_t size;
     struct bytes part;
+    struct ar_hdr header;
+    uint64_t size = 0;
 
-    if (!read_field_number(text_drop(field, 3), &size) || !bytes_slice(*data, 0, size, &part))
-        return false;
-    *name = (struct text){(const char *)part.data, strnlen((const char *)part.data, part.size)};
-    *data = (struct bytes){data->data + size, data->size - (size_t)size};
+    if (!bytes_slice(walk->data, walk->offset, sizeof header, &part))
+        return diag_error(
+            "Damaged archive '%s': the member header at offset %zu has 60 bytes, but only "
+            "%zu are left",
+            walk->name, walk->offset, walk->data.size - walk->offset);
+    memcpy(&header, part.data, sizeof header);
+    if (memcmp(header.ar_fmag, ARFMAG, sizeof header.ar_fmag) != 0)
+        return report_damaged_archive(walk, "does not end with its mark");
+    *field = trim((const char *)part.data, sizeof header.ar_name);
+    if ((!walk->is_thin || is_table_member(*field)) &&
+        !read_whole_number(trim(header.ar_size, sizeof header.ar_size), &size))
+        return report_damaged_archive(walk, "has a size that is no number");
+    if (!bytes_slice(walk->data, walk->offset + sizeof header, size, data))
+        return diag_error(
+            "Damaged archive '%s': the member at offset %zu has %llu bytes, but only %zu are "
+            "left",
+            walk->name, walk->offset, (unsigned long long)size,
+            walk->data.size - walk->offset - sizeof header);
     return true;
 }
 
-/* Visits libelf's current member and advances walk->offset. */
-static bool visit_current_member(struct walk *walk)
+/* The name that a header's field stands for; one in front of the data is taken off. */
+static bool find_name(const struct walk *walk, struct text field, struct text *name,
+                      struct bytes *data)
 {
-    Elf_Arhdr *header = elf_getarhdr(walk->member);
-    struct bytes data;
-    struct text field, name;
+    struct bytes front = {0};
+    const char *end;
+    uint64_t number = 0;
 
-    if (!read_header(walk, &field, &data))
-        return false;
-    if (!header || !header->ar_name) {
-        elf_library_failure();
-        return report_damaged_archive(walk->name, walk->offset, "has no valid name");
+    *name = field;
+    if (is_table_member(field))
+        return true;
+    if (text_skip(&field, TEXT("#1/"))) {
+        if (!read_whole_number(field, &number) || !bytes_slice(*data, 0, number, &front))
+            return false;
+        *name = (struct text){(const char *)front.data, front.size};
+        *data = (struct bytes){data->data + number, data->size - front.size};
+    } else if (text_skip(&field, TEXT("/"))) {
+        if (!read_whole_number(field, &number) || number >= walk->table.size)
+            return false;
+        *name = text_drop(walk->table, (size_t)number);
+        end = memmem(name->data, name->size, "/\n", 2);
+        name->size = end ? (size_t)(end - name->data) : name->size;
+    } else {
+        end = field.size ? memchr(field.data, '/', field.size) : NULL;
+        name->size = end ? (size_t)(end - name->data) : name->size;
     }
-    name = text_of(header->ar_name);
-    if (text_starts(field, TEXT("#1/")) && !take_bsd_name(field, &name, &data))
-        return report_damaged_archive(walk->name, walk->offset, "has no valid name");
-    if (!is_table_member(name) && !walk->visit(walk->argument, name, data))
-        return false;
-    walk->offset = (size_t)(data.data - walk->data.data) + data.size;
-    walk->offset += walk->offset % 2;
-    return true;
-}
-
-/* libelf stopped in front of the header at walk->offset. */
-static bool report_stop(const struct walk *walk)
-{
-    const char *why = elf_library_failure();
-    struct bytes data;
-    struct text field;
-
-    if (read_header(walk, &field, &data))
-        diag_error("Damaged archive '%s': the member at offset %zu cannot be read: %s", walk->name,
-                   walk->offset, why ? why : "unknown");
-    return false;
+    if (name->size)
+        name->size = strnlen(name->data, name->size);
+    return name->size > 0 || !walk->is_thin;
 }
 
 static bool visit_members(struct walk *walk)
 {
-    /* With this command libelf takes members from the archive's memory: there is no descriptor. */
-    Elf_Cmd command = ELF_C_READ_MMAP;
+    struct text field, name;
+    struct bytes data;
 
-    while (walk->offset < walk->data.size) {
-        bool ok;
-
-        walk->member = command == ELF_C_NULL ? NULL : elf_begin(-1, command, walk->archive);
-        if (!walk->member)
-            return report_stop(walk);
-        ok = visit_current_member(walk);
-        command = elf_next(walk->member);
-        elf_end(walk->member);
-        walk->member = NULL;
-        if (!ok)
+    for (walk->offset = SARMAG; walk->offset < walk->data.size; walk->offset += walk->offset % 2) {
+        if (!read_header(walk, &field, &data))
             return false;
+        if (!find_name(walk, field, &name, &data))
+            return report_damaged_archive(
+                walk, walk->is_thin && memchr(field.data, ':', field.size)
+                          ? "names a member of another archive, which is not supported"
+                          : "has no valid name");
+        if (text_equal(field, TEXT("//")))
+            walk->table = (struct text){(const char *)data.data, data.size};
+        else if (!is_table_member(name) && !walk->visit(walk->argument, name, data))
+            return false;
+        walk->offset = (size_t)(data.data - walk->data.data) + data.size;
     }
     return true;
 }
 
-static bool open_archive(struct walk *walk)
-{
-    const char *why;
-
-    elf_library_begin();
-    /* libelf only reads a memory image that was opened like this. */
-    walk->archive = elf_memory((char *)(uintptr_t)walk->data.data, walk->data.size);
-    if (walk->archive && elf_kind(walk->archive) == ELF_K_AR)
-        return true;
-    why = elf_library_failure();
-    return diag_error("Damaged archive '%s': %s", walk->name,
-                      why ? why : "libelf takes it for no archive");
-}
-
 bool archive_walk(const char *name, struct bytes data, archive_visit *visit, void *argument)
 {
-    struct walk walk = {
-        .name = name, .data = data, .offset = SARMAG, .visit = visit, .argument = argument};
+    struct walk walk = {.name = name, .data = data, .visit = visit, .argument = argument};
 
     if (thin_is(data))
         return diag_error(
@@ -190,8 +154,7 @@ bool archive_walk(const char *name, struct bytes data, archive_visit *visit, voi
             name);
     if (data.size < SARMAG || memcmp(data.data, ARMAG, SARMAG) != 0)
         return diag_error("Damaged archive '%s': it does not begin with its magic", name);
-    CONTEXT_DEFER(close_walk, &walk);
-    return open_archive(&walk) && visit_members(&walk);
+    return visit_members(&walk);
 }
 
 bool archive_walk_file(const struct input_file *file, archive_visit *visit, void *argument)
@@ -200,33 +163,30 @@ bool archive_walk_file(const struct input_file *file, archive_visit *visit, void
                                       : visit(argument, (struct text){0}, file->data);
 }
 
-/* The largest size that a header's ten digits can hold. */
-#define LARGEST_MEMBER 9999999999
+/* The largest size, with the name's, that a header's ten digits can hold. */
+#define LARGEST_MEMBER (9999999999 - NAME_MAX)
 
 struct thin_member {
-    const char *path;
-    size_t size;
-    size_t name; /* offset of its name in the new table of long names */
+    const char *path, *name;
+    size_t name_size; /* even, so that data is aligned as in other archives */
+    size_t size;      /* of the file */
 };
 
 struct thin {
     struct inputs *inputs;
     const struct input_file *file;
-    struct text names;   /* the table of long names */
-    struct buffer table; /* the new one, of names without folders */
     struct thin_member *members;
     size_t count, capacity;
     size_t size; /* of the new archive */
     int fd;      /* of the member at hand */
 };
 
-static void free_thin(void *argument)
+static void close_thin(void *thin)
 {
-    struct thin *thin = argument;
+    int fd = ((struct thin *)thin)->fd;
 
-    if (thin->fd >= 0)
-        close(thin->fd);
-    buffer_free(&thin->table);
+    if (fd >= 0)
+        close(fd);
 }
 
 static bool member_failed(const struct thin *thin, const char *path, const char *why)
@@ -235,109 +195,28 @@ static bool member_failed(const struct thin *thin, const char *path, const char 
                       thin->file->path, why);
 }
 
-/* A decimal number at the start of a field, followed by a blank or the field's end. */
-static bool read_thin_number(struct text field, uint64_t *number)
+static bool add_thin_member(void *argument, struct text name, struct bytes data)
 {
-    return text_scan_number(&field, number) && (!field.size || *field.data == ' ');
-}
-
-static struct text trim(const char *field, size_t width)
-{
-    while (width > 0 && field[width - 1] == ' ')
-        width--;
-    return (struct text){field, width};
-}
-
-/* The member's name: in the table ("/123"), or in the header ("x.o/"). */
-static bool find_name(const struct thin *thin, size_t offset, struct text field, struct text *name)
-{
-    const char *end;
-    uint64_t at;
-
-    if (field.size > 1 && field.data[0] == '/') {
-        if (memchr(field.data, ':', field.size))
-            return report_damaged_archive(
-                thin->file->path, offset,
-                "names a member of another archive, which is not supported");
-        if (!read_thin_number(text_drop(field, 1), &at) || at >= thin->names.size)
-            return report_damaged_archive(thin->file->path, offset, "has no valid name");
-        field = (struct text){thin->names.data + at, thin->names.size - at};
-        end = memmem(field.data, field.size, "/\n", 2);
-    } else {
-        end = field.size ? memchr(field.data, '/', field.size) : NULL;
-    }
-    if (!end || end == field.data || memchr(field.data, '\0', (size_t)(end - field.data)))
-        return report_damaged_archive(thin->file->path, offset, "has no valid name");
-    *name = (struct text){field.data, (size_t)(end - field.data)};
-    return true;
-}
-
-static const char *place_name(const struct thin *thin, struct text name)
-{
+    struct thin *thin = argument;
     const char *slash = name.data[0] == '/' ? NULL : strrchr(thin->file->path, '/');
     int folder = slash ? (int)(slash - thin->file->path) + 1 : 0;
-
-    return arena_printf(&thin->inputs->arena, "%.*s%.*s", folder, thin->file->path, TEXT_ARG(name));
-}
-
-static bool add_thin_member(struct thin *thin, struct text name)
-{
-    const char *path = place_name(thin, name);
+    struct thin_member member = {.path = arena_printf(&thin->inputs->arena, "%.*s%.*s", folder,
+                                                      thin->file->path, TEXT_ARG(name))};
     struct stat status;
 
-    if (stat(path, &status) != 0)
-        return member_failed(thin, path, strerror(errno));
+    (void)data;
+    if (stat(member.path, &status) != 0)
+        return member_failed(thin, member.path, strerror(errno));
     if (!S_ISREG(status.st_mode))
-        return member_failed(thin, path, "it is no regular file");
+        return member_failed(thin, member.path, "it is no regular file");
     if (status.st_size > LARGEST_MEMBER)
-        return member_failed(thin, path, "it is too large for an archive");
-    ARENA_PUSH(&thin->inputs->arena, thin->members, thin->count, thin->capacity) =
-        (struct thin_member){path, (size_t)status.st_size, thin->table.size};
-    buffer_printf(&thin->table, "%s/\n", basename(path));
-    thin->size += sizeof(struct ar_hdr) + (size_t)status.st_size + 1;
+        return member_failed(thin, member.path, "it is too large for an archive");
+    member.name = basename(member.path);
+    member.name_size = (strlen(member.name) + 1) & ~(size_t)1;
+    member.size = (size_t)status.st_size;
+    thin->size += sizeof(struct ar_hdr) + member.name_size + member.size + 1;
+    ARENA_PUSH(&thin->inputs->arena, thin->members, thin->count, thin->capacity) = member;
     return true;
-}
-
-static bool find_thin_members(struct thin *thin)
-{
-    struct bytes part;
-
-    for (size_t at = SARMAG; at < thin->file->data.size; at += at % 2) {
-        size_t offset = at;
-        uint64_t size;
-        struct ar_hdr header;
-        struct text field, name = {0};
-
-        if (!bytes_slice(thin->file->data, at, sizeof header, &part))
-            return report_damaged_archive(thin->file->path, offset, "is cut off");
-        memcpy(&header, part.data, sizeof header);
-        at += sizeof header;
-        if (memcmp(header.ar_fmag, ARFMAG, sizeof header.ar_fmag) != 0)
-            return report_damaged_archive(thin->file->path, offset, "does not end with its mark");
-        field = trim((const char *)part.data, sizeof header.ar_name);
-        if (!is_table_member(field)) {
-            if (!find_name(thin, offset, field, &name) || !add_thin_member(thin, name))
-                return false;
-            continue;
-        }
-        if (!read_thin_number((struct text){header.ar_size, sizeof header.ar_size}, &size) ||
-            !bytes_slice(thin->file->data, at, size, &part))
-            return report_damaged_archive(thin->file->path, offset, "has a size that is not there");
-        at += size;
-        if (text_equal(field, TEXT("//")))
-            thin->names = (struct text){(const char *)part.data, part.size};
-    }
-    return true;
-}
-
-static uint8_t *put_member_header(uint8_t *to, const char *name, size_t size)
-{
-    char line[128];
-
-    snprintf(line, sizeof line, "%-16.16s%-12u%-6u%-6u%-8o%-10zu" ARFMAG, name, 0u, 0u, 0u, 0644u,
-             size);
-    memcpy(to, line, sizeof(struct ar_hdr));
-    return to + sizeof(struct ar_hdr);
 }
 
 static bool read_member(struct thin *thin, const struct thin_member *member, uint8_t *to)
@@ -363,28 +242,25 @@ static bool read_member(struct thin *thin, const struct thin_member *member, uin
     return true;
 }
 
+/* Makes an archive in which names are in front of the data. */
 static bool copy_members(struct thin *thin, struct bytes *archive)
 {
-    uint8_t *start, *to;
+    uint8_t *start = arena_alloc(&thin->inputs->arena, SARMAG + thin->size, 1);
+    uint8_t *to = mempcpy(start, ARMAG, SARMAG);
 
-    thin->size += SARMAG + sizeof(struct ar_hdr) + thin->table.size + 1;
-    start = to = arena_alloc(&thin->inputs->arena, thin->size, 1);
-    memcpy(to, ARMAG, SARMAG);
-    to = put_member_header(to + SARMAG, "//", thin->table.size);
-    if (thin->table.size)
-        memcpy(to, thin->table.data, thin->table.size);
-    to += thin->table.size;
     for (size_t i = 0; i < thin->count; i++) {
         const struct thin_member *member = &thin->members[i];
-        char name[24];
 
-        if ((to - start) % 2)
-            *to++ = '\n';
-        snprintf(name, sizeof name, "/%zu", member->name);
-        to = put_member_header(to, name, member->size);
+        to += sprintf((char *)to, "#1/%-13zu%-12u%-6u%-6u%-8o%-10zu" ARFMAG, member->name_size, 0u,
+                      0u, 0u, 0644u, member->name_size + member->size);
+        memset(to, 0, member->name_size);
+        memcpy(to, member->name, strlen(member->name));
+        to += member->name_size;
         if (!read_member(thin, member, to))
             return false;
         to += member->size;
+        if (member->size % 2)
+            *to++ = '\n';
     }
     *archive = (struct bytes){start, (size_t)(to - start)};
     return true;
@@ -393,9 +269,14 @@ static bool copy_members(struct thin *thin, struct bytes *archive)
 bool thin_gather(struct inputs *inputs, struct input_file *file)
 {
     struct thin thin = {.inputs = inputs, .file = file, .fd = -1};
+    struct walk walk = {.name = file->path,
+                        .data = file->data,
+                        .is_thin = true,
+                        .visit = add_thin_member,
+                        .argument = &thin};
 
-    CONTEXT_DEFER(free_thin, &thin);
-    if (!find_thin_members(&thin) || !copy_members(&thin, &file->data))
+    CONTEXT_DEFER(close_thin, &thin);
+    if (!visit_members(&walk) || !copy_members(&thin, &file->data))
         return false;
     for (size_t i = 0; i < thin.count; i++)
         ARENA_PUSH(&inputs->arena, inputs->thin_files.list, inputs->thin_files.count,

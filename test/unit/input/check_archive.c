@@ -1,4 +1,4 @@
-/* check_archive.c: archives and host objects, the inputs that are read by libelf. */
+/* check_archive.c: archives and host objects, the inputs that contain others. */
 
 #include "input/archive.h"
 #include "input/hostobj.h"
