@@ -1,132 +1,65 @@
-/* hostobj.c: host ELF files, by libelf.
- *
- * libelf gives the section headers; names and contents are then looked up through the bounds gate,
- * in constant time per section, so that neither damage nor malice costs more than reading the
- * headers. */
+/* hostobj.c: host ELF files. Damage and malice cost no more than reading the headers. */
 #include "input/hostobj.h"
 
-#include <gelf.h>
-#include <libelf.h>
-
-#include "base/context.h"
+#include "base/elf_file.h"
 #include "diag/diag.h"
 #include "input/offload.h"
-#include "os/elf_library.h"
 
 #define GCC_BYTECODE ".gnu.offload_lto_.opts"
 #define GCC_KERNELS  ".gnu.offload_funcs"
 
-/* An opened ELF file. */
-struct object {
-    const char *name; /* for messages */
-    struct bytes data;
-    Elf *elf;
-    size_t section_count;
-    struct bytes names; /* section name string table */
-};
-
-static void close_object(void *argument)
+static bool report_damaged_object(const char *name, const char *what)
 {
-    elf_end(((struct object *)argument)->elf);
+    return diag_error("Could not find fatbin in '%s': the ELF file is damaged: %s", name, what);
 }
 
-static bool report_damaged_object(const struct object *object, const char *what)
+/* 32-bit and big-endian machines, for which there is no device code. */
+static bool is_other_machines(struct bytes data)
 {
-    elf_library_failure();
-    if (object->name)
-        diag_error("Could not find fatbin in '%s': the ELF file is damaged: %s", object->name,
-                   what);
-    return false;
+    return data.size > EI_DATA &&
+           (data.data[EI_CLASS] == ELFCLASS32 || data.data[EI_DATA] == ELFDATA2MSB);
 }
 
-/* If the section headers lie beyond the end of a truncated file, libelf finds no sections and
- * reports nothing. */
-static bool check_headers(struct object *object)
+static bool open_object(struct elf_file *object, const char *name, struct bytes data)
 {
-    size_t size = gelf_fsize(object->elf, ELF_T_SHDR, 1, EV_CURRENT);
-    GElf_Ehdr header;
-    struct bytes part;
-
-    if (!gelf_getehdr(object->elf, &header))
-        return report_damaged_object(object, "its header cannot be read");
-    if (header.e_shoff == 0)
-        return true;
-    if (bytes_slice(object->data, header.e_shoff, size, &part) &&
-        elf_getshdrnum(object->elf, &object->section_count) == 0 && object->section_count > 0 &&
-        bytes_slice(object->data, header.e_shoff, object->section_count * size, &part))
-        return true;
-    elf_library_failure();
-    return diag_error(
-        "Could not find fatbin in '%s': the ELF file is cut off: its section headers are at "
-        "offset %llu, but it has %zu bytes",
-        object->name, (unsigned long long)header.e_shoff, object->data.size);
-}
-
-static bool open_object(struct object *object)
-{
-    GElf_Shdr strings;
-    size_t index;
-
-    elf_library_begin();
-    /* libelf only reads a memory image that was opened like this. */
-    object->elf = elf_memory((char *)(uintptr_t)object->data.data, object->data.size);
-    if (!object->elf || elf_kind(object->elf) != ELF_K_ELF)
-        return report_damaged_object(object, "its header cannot be read");
-    if (!check_headers(object))
-        return false;
-    if (object->section_count == 0)
-        return true;
-    if (elf_getshdrstrndx(object->elf, &index) != 0 ||
-        !gelf_getshdr(elf_getscn(object->elf, index), &strings) ||
-        !bytes_slice(object->data, strings.sh_offset, strings.sh_size, &object->names))
-        return report_damaged_object(object, "its section names cannot be read");
-    return true;
-}
-
-static bool section_has_name(const struct object *object, const GElf_Shdr *header, const char *name)
-{
-    struct bytes part;
-    size_t size = strlen(name) + 1;
-
-    return bytes_slice(object->names, header->sh_name, size, &part) &&
-           memcmp(part.data, name, size) == 0;
-}
-
-/* Checks one fatbin section. *total is the size of all so far: sections that overlap could multiply
- * a small file's contents without limit. */
-static bool find_fatbin_section(const struct object *object, const GElf_Shdr *header, size_t *total,
-                                struct bytes *contents)
-{
-    if (header->sh_type == SHT_NOBITS ||
-        !bytes_slice(object->data, header->sh_offset, header->sh_size, contents))
+    if (!elf_file_open(object, data))
+        return is_other_machines(data) || report_damaged_object(name, "its header cannot be read");
+    if (!elf_file_find_sections(object))
         return diag_error(
-            "Could not find fatbin in '%s': the section at offset %llu has %llu bytes, but "
-            "the file has %zu",
-            object->name, (unsigned long long)header->sh_offset,
-            (unsigned long long)header->sh_size, object->data.size);
-    if (contents->size > object->data.size - *total)
-        return report_damaged_object(object, "its sections overlap");
-    *total += contents->size;
-    return true;
+            "Could not find fatbin in '%s': the ELF file is cut off: its section headers are at "
+            "offset %llu, but it has %zu bytes",
+            name, (unsigned long long)object->header.e_shoff, data.size);
+    return object->sections.size == 0 || object->names.size > 0 ||
+           report_damaged_object(name, "its section names cannot be read");
 }
 
-static bool visit_sections(const struct object *object, const char *name, hostobj_visit *visit,
-                           void *argument, size_t *total)
+/* Visits the sections of one name. *total is the size of all so far: sections that overlap could
+ * multiply a small file's contents without limit. */
+static bool visit_sections(const struct elf_file *object, const char *file, const char *name,
+                           hostobj_visit *visit, void *argument, size_t *total)
 {
+    size_t at = sizeof(Elf64_Shdr); /* after the one that is for no section */
+    Elf64_Shdr section;
     bool ok = true;
 
-    for (size_t i = 1; i < object->section_count; i++) {
-        GElf_Shdr header;
+    while (elf_file_next(object, &at, &section)) {
         struct bytes contents;
 
-        if (!gelf_getshdr(elf_getscn(object->elf, i), &header))
-            return report_damaged_object(object, "a section header cannot be read");
-        if (!section_has_name(object, &header, name))
+        if (!elf_file_has_name(object, &section, name))
             continue;
-        if (!find_fatbin_section(object, &header, total, &contents))
-            ok = false;
-        else if (!visit(argument, name, contents))
-            return false;
+        if (!elf_file_contents(object, &section, &contents)) {
+            ok = diag_error(
+                "Could not find fatbin in '%s': the section at offset %llu has %llu bytes, but "
+                "the file has %zu",
+                file, (unsigned long long)section.sh_offset, (unsigned long long)section.sh_size,
+                object->data.size);
+        } else if (contents.size > object->data.size - *total) {
+            ok = report_damaged_object(file, "its sections overlap");
+        } else {
+            *total += contents.size;
+            if (!visit(argument, name, contents))
+                return false;
+        }
     }
     return ok;
 }
@@ -134,14 +67,13 @@ static bool visit_sections(const struct object *object, const char *name, hostob
 bool hostobj_walk_names(const char *name, struct bytes data, const char *const *wanted,
                         size_t count, hostobj_visit *visit, void *argument)
 {
-    struct object object = {.name = name, .data = data};
+    struct elf_file object;
     size_t total = 0;
 
-    CONTEXT_DEFER(close_object, &object);
-    if (!open_object(&object))
+    if (!open_object(&object, name, data))
         return false;
     for (size_t i = 0; i < count; i++)
-        if (!visit_sections(&object, wanted[i], visit, argument, &total))
+        if (!visit_sections(&object, name, wanted[i], visit, argument, &total))
             return false;
     return true;
 }
@@ -216,29 +148,20 @@ static bool has_pie_flag(struct bytes dynamic)
 
 bool hostobj_is_shared(struct bytes data)
 {
-    struct object object = {.data = data};
-    struct bytes dynamic = {0};
-    GElf_Ehdr header;
-    size_t count;
-    bool shared = false;
+    struct elf_file object;
+    struct bytes dynamic = {0}, segments;
+    Elf64_Phdr segment;
 
-    elf_library_begin();
-    CONTEXT_DEFER(close_object, &object);
-    object.elf = elf_memory((char *)(uintptr_t)data.data, data.size);
-    if (object.elf && gelf_getehdr(object.elf, &header) && header.e_type == ET_DYN &&
-        elf_getphdrnum(object.elf, &count) == 0) {
-        shared = true;
-        for (size_t i = 0; i < count && shared; i++) {
-            GElf_Phdr segment;
-
-            if (!gelf_getphdr(object.elf, (int)i, &segment))
-                break;
-            if (segment.p_type == PT_INTERP)
-                shared = false;
-            else if (segment.p_type == PT_DYNAMIC && !dynamic.data)
-                bytes_slice(data, segment.p_offset, segment.p_filesz, &dynamic);
-        }
+    if (!elf_file_open(&object, data) || object.header.e_type != ET_DYN ||
+        !bytes_slice(data, object.header.e_phoff, object.header.e_phnum * sizeof segment,
+                     &segments))
+        return false;
+    for (size_t at = 0; at < segments.size; at += sizeof segment) {
+        memcpy(&segment, segments.data + at, sizeof segment);
+        if (segment.p_type == PT_INTERP)
+            return false;
+        if (segment.p_type == PT_DYNAMIC && !dynamic.data)
+            bytes_slice(data, segment.p_offset, segment.p_filesz, &dynamic);
     }
-    elf_library_failure();
-    return shared && !has_pie_flag(dynamic);
+    return !has_pie_flag(dynamic);
 }

@@ -1,4 +1,4 @@
-/* hostobj.h: finding device code in host ELF files, by libelf.
+/* hostobj.h: finding device code in host ELF files.
  *
  * Relocatable device code is in section __nv_relfatbin, whole-program code and linked cubins in
  * .nv_fatbin (measured). `ld -r` and ld put the fatbins of several objects back to back, 8-aligned,

@@ -7,8 +7,7 @@
  */
 #include "input/rawcode.h"
 
-#include <elf.h>
-
+#include "base/elf_file.h"
 #include "base/little.h"
 
 #define SECTION_TYPE_COMPAT            0x70000086u
@@ -38,32 +37,16 @@ static bool has_suffix_a(struct bytes records, uint32_t flags)
 
 bool rawcode_cubin_compat(struct bytes cubin, struct bytes *compat)
 {
-    Elf64_Ehdr header;
+    struct elf_file file;
     Elf64_Shdr section;
-    struct bytes table;
-    uint64_t count;
+    size_t at = 0;
 
     *compat = (struct bytes){NULL, 0};
-    if (cubin.size < sizeof header)
+    if (!elf_file_open(&file, cubin) || !elf_file_find_sections(&file))
         return false;
-    memcpy(&header, cubin.data, sizeof header);
-    count = header.e_shnum;
-    /* If there are too many sections, the null section has their number. */
-    if (count == 0 && header.e_shoff &&
-        bytes_slice(cubin, header.e_shoff, sizeof section, &table)) {
-        memcpy(&section, table.data, sizeof section);
-        count = section.sh_size;
-    }
-    if (count == 0)
-        return true;
-    if (header.e_shentsize != sizeof section || count > cubin.size / sizeof section ||
-        !bytes_slice(cubin, header.e_shoff, count * sizeof section, &table))
-        return false;
-    for (size_t at = 0; at < table.size; at += sizeof section) {
-        memcpy(&section, table.data + at, sizeof section);
+    while (elf_file_next(&file, &at, &section))
         if (section.sh_type == SECTION_TYPE_COMPAT)
-            return bytes_slice(cubin, section.sh_offset, section.sh_size, compat);
-    }
+            return elf_file_contents(&file, &section, compat);
     return true;
 }
 

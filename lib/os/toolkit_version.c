@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "base/context.h"
+#include "base/elf_file.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "facts/toolkits.h"
 #include "os/descriptor.h"
-#include "os/elf_library.h"
 #include "os/exec.h"
 #include "os/file.h"
 
@@ -51,6 +51,22 @@ static int error_of_want(int error)
     return error == ENOMEM || error == EMFILE || error == ENFILE || error == EAGAIN ? error : 0;
 }
 
+/* The contents of .rodata, or nothing. */
+static struct bytes find_constants(struct bytes data)
+{
+    struct bytes contents = {0};
+    struct elf_file file;
+    Elf64_Shdr section;
+    size_t at = 0;
+
+    if (elf_file_open(&file, data) && elf_file_find_sections(&file))
+        while (elf_file_next(&file, &at, &section))
+            if (elf_file_has_name(&file, &section, ".rodata") &&
+                elf_file_contents(&file, &section, &contents))
+                break;
+    return contents;
+}
+
 static struct toolkit_version read_version_file(const char *path)
 {
     struct bytes file = {0};
@@ -64,7 +80,7 @@ static struct toolkit_version read_version_file(const char *path)
     error = error_of_want(errno);
     close(fd);
     CONTEXT_DEFER(descriptor_unmap, &file);
-    version = version_in_bytes(elf_library_section(file, ".rodata"));
+    version = version_in_bytes(find_constants(file));
     version.error = error;
     return version;
 }
