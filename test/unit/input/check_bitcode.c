@@ -1,6 +1,8 @@
-/* check_bitstream.c: records in each form that LLVM stores them in, made bit by bit. */
-#include "input/bitstream.h"
+/* check_bitcode.c: records in each form that LLVM stores them in, made bit by bit: the producer of
+ * bitcode is the text of such a record. */
+#include "input/bitcode.h"
 
+#include "messages.h"
 #include "suite.h"
 
 /* What an abbreviation says of a number, as LLVM's manual numbers it. */
@@ -8,19 +10,11 @@ enum { FIXED = 1, VARIABLE, ARRAY, CHARACTERS, BLOB };
 
 #define WIDTH 3 /* of what says what comes next */
 
-enum { DEFINE = 2, PLAIN, FIRST };
+enum { END, BLOCK, DEFINE, PLAIN, FIRST };
 
 static uint8_t bytes[256];
-static size_t end; /* bit */
-static struct bitstream stream;
-static struct bitstream_block block, inner;
-
-void set_up(void)
-{
-    memset(bytes, 0, sizeof bytes);
-    end = 0;
-    stream = (struct bitstream){0};
-}
+static size_t end, words; /* the bit, and where the block's size goes */
+static struct bitcode bitcode;
 
 static void put(uint64_t number, unsigned width)
 {
@@ -43,6 +37,32 @@ static void put_align(void)
     end = (end + 31) / 32 * 32;
 }
 
+static void begin_block(unsigned id)
+{
+    put(BLOCK, 2);
+    put_variable(id, 8);
+    put_variable(WIDTH, 4);
+    put_align();
+    words = end;
+    put(0, 32);
+}
+
+static void end_block(void)
+{
+    put(END, WIDTH);
+    put_align();
+    bytes[words / 8] = (uint8_t)((end - words) / 32 - 1);
+}
+
+/* Begins an identification block. */
+void set_up(void)
+{
+    memset(bytes, 0, sizeof bytes);
+    end = 0;
+    put(0xdec04342, 32);
+    begin_block(13);
+}
+
 static void put_encoding(unsigned encoding, uint64_t value)
 {
     put(0, 1);
@@ -57,64 +77,64 @@ static void put_literal(uint64_t value)
     put_variable(value, 8);
 }
 
-/* Begins to define an abbreviation of a record with code 7 and `count` operands behind it. */
+/* Begins to define an abbreviation of the producer's record with `count` operands behind its code.
+ */
 static void put_abbreviation(unsigned count)
 {
     put(DEFINE, WIDTH);
     put_variable(count + 1, 5);
-    put_literal(7);
+    put_literal(1);
 }
 
-/* A record with one number, to see that it is found. */
+/* A plain record of the producer. */
 static void put_mark(void)
 {
     put(PLAIN, WIDTH);
-    put_variable(40, 6);
     put_variable(1, 6);
-    put_variable(1234567, 6);
+    put_variable(2, 6);
+    put_variable('o', 6);
+    put_variable('k', 6);
 }
 
-static void begin(void)
+/* Ends the block, and adds a module with nothing in it. */
+static bool read_all(void)
 {
-    stream.data = (struct bytes){bytes, (end + 7) / 8};
-    block = (struct bitstream_block){.width = WIDTH, .end = end};
+    end_block();
+    begin_block(8);
+    end_block();
+    messages_catch();
+    return bitcode_read(&bitcode, "x.bc", (struct bytes){bytes, end / 8});
 }
 
-static void check_record(uint64_t code, const uint64_t *values, size_t count)
+/* The record so far is read, and what follows it is found. */
+static void expect_producer(const char *producer)
 {
-    ck_assert_int_eq(bitstream_next(&stream, &block, &inner), BITSTREAM_RECORD);
-    ck_assert_uint_eq(stream.code, code);
-    ck_assert_uint_eq(stream.count, count);
-    for (size_t i = 0; i < count; i++)
-        ck_assert_uint_eq(stream.values[i], values[i]);
-}
+    uint8_t before[sizeof bytes];
+    size_t at = end, size = words;
 
-static void check_mark(void)
-{
-    static const uint64_t value = 1234567;
-
-    check_record(40, &value, 1);
-    ck_assert_int_eq(bitstream_next(&stream, &block, &inner), BITSTREAM_END);
-    ck_assert(!stream.is_cut);
+    memcpy(before, bytes, sizeof bytes);
+    ck_assert(read_all());
+    ck_assert_str_eq(bitcode.producer, producer);
+    memcpy(bytes, before, sizeof bytes);
+    end = at;
+    words = size;
+    put_mark();
+    ck_assert(read_all());
+    ck_assert_str_eq(bitcode.producer, "ok");
 }
 
 TEST(numbers_are_of_a_width_variable_characters_or_given)
 {
-    static const uint64_t values[] = {5, 300, 'c', 99};
-
     put_abbreviation(4);
-    put_encoding(FIXED, 3);
+    put_encoding(FIXED, 7);
     put_encoding(VARIABLE, 4);
     put_encoding(CHARACTERS, 0);
-    put_literal(99);
+    put_literal('!');
     put(FIRST, WIDTH);
-    put(5, 3);
-    put_variable(300, 4);
+    put('a', 7);
+    put_variable('b', 4);
     put(2, 6);
-    put_mark();
-    begin();
-    check_record(7, values, COUNT(values));
-    check_mark();
+    expect_producer("abc!");
 }
 
 /* How the elements of an array are stored, as LLVM stores texts. */
@@ -125,25 +145,21 @@ static const struct {
 
 TEST_LOOP(an_array_has_elements_of_each_kind, COUNT(elements))
 {
-    static const uint64_t values[] = {'b', 'a', 'd'};
     unsigned encoding = elements[_i].encoding;
 
     put_abbreviation(2);
     put_encoding(ARRAY, 0);
     put_encoding(encoding, elements[_i].width);
     put(FIRST, WIDTH);
-    put_variable(COUNT(values), 6);
-    for (int i = 0; i < COUNT(values); i++)
+    put_variable(3, 6);
+    for (const char *c = "bad"; *c; c++)
         if (encoding == VARIABLE)
-            put_variable(values[i], (unsigned)elements[_i].width);
+            put_variable((uint64_t)*c, (unsigned)elements[_i].width);
         else if (encoding == FIXED)
-            put(values[i], (unsigned)elements[_i].width);
+            put((uint64_t)*c, (unsigned)elements[_i].width);
         else
-            put(values[i] - 'a', 6);
-    put_mark();
-    begin();
-    check_record(7, values, COUNT(values));
-    check_mark();
+            put((uint64_t)(*c - 'a'), 6);
+    expect_producer("bad");
 }
 
 /* They could be any number in a few bits. */
@@ -155,29 +171,24 @@ TEST_RANGE(an_array_of_elements_without_a_width_is_not_followed, FIXED, VARIABLE
     put(FIRST, WIDTH);
     put_variable(3, 6);
     put_mark();
-    begin();
-    ck_assert_int_eq(bitstream_next(&stream, &block, &inner), BITSTREAM_UNKNOWN);
+    ck_assert(read_all());
+    ck_assert_str_eq(bitcode.producer, "");
 }
 
 /* Its bytes lie between words. */
 TEST_RANGE(a_blob_is_passed_over, 0, 9)
 {
-    static const uint64_t values[] = {5};
-
     put_abbreviation(2);
-    put_encoding(FIXED, 3);
+    put_encoding(FIXED, 8);
     put_encoding(BLOB, 0);
     put(FIRST, WIDTH);
-    put(5, 3);
+    put('x', 8);
     put_variable((uint64_t)_i, 6);
     put_align();
     for (int i = 0; i < _i; i++)
         put(0xff, 8);
     put_align();
-    put_mark();
-    begin();
-    check_record(7, values, COUNT(values));
-    check_mark();
+    expect_producer("x");
 }
 
 TEST(a_blob_beyond_the_end_is_cut)
@@ -185,10 +196,9 @@ TEST(a_blob_beyond_the_end_is_cut)
     put_abbreviation(1);
     put_encoding(BLOB, 0);
     put(FIRST, WIDTH);
-    put_variable(5, 6);
+    put_variable(255, 6);
     put_align();
-    put(0, 32);
-    begin();
-    ck_assert_int_eq(bitstream_next(&stream, &block, &inner), BITSTREAM_UNKNOWN);
-    ck_assert(stream.is_cut);
+    ck_assert(!read_all());
+    messages_expect("minilink error   : Damaged LLVM bitcode 'x.bc': the block at offset 4 cannot "
+                    "be read\n");
 }
