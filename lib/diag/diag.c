@@ -76,19 +76,6 @@ static bool print_line(const struct diag_state *state, enum diag_severity severi
     return descriptor_write(STDERR_FILENO, data, size);
 }
 
-/* Names in messages come from inputs, and text from assemblers: escapes what a terminal might obey.
- */
-static void escape_body(struct buffer *body)
-{
-    struct buffer shown = {0};
-
-    if (escape_is_plain(buffer_view(body)))
-        return;
-    escape_text(buffer_view(body), &shown); /* makes one allocation, first of all */
-    buffer_free(body);
-    *body = shown;
-}
-
 /* Keeps a message, which is shown or counted when it is replayed. */
 static void keep_line(struct diag_sink *sink, enum diag_severity severity, uint64_t family,
                       size_t body, struct text line)
@@ -125,17 +112,21 @@ static bool is_beyond_limit(struct diag_state *state, enum diag_severity severit
                        : !diag_tally_admit(state, severity, 0, (struct text){0});
 }
 
-/* Prints or keeps a message that is neither suppressed nor beyond the limit. */
+/* Prints or keeps a message that is neither suppressed nor beyond the limit. Names in it come from
+ * inputs, and text from assemblers: what a terminal might obey is escaped. */
 static void show_or_keep(struct diag_state *state, enum diag_severity severity,
-                         const struct diag_place *place, struct buffer *words)
+                         const struct diag_place *place, struct text body)
 {
-    struct buffer line = {0};
+    struct buffer shown = {0}, line = {0};
     struct diag_place found;
-    struct text body;
     uint64_t family;
 
-    escape_body(words);
-    body = buffer_view(words);
+    CONTEXT_DEFER(buffer_cleanup, &shown);
+    CONTEXT_DEFER(buffer_cleanup, &line);
+    if (!escape_is_plain(body)) {
+        escape_text(body, &shown);
+        body = buffer_view(&shown);
+    }
     family = diag_tally_family(state, severity, body);
     if (place) {
         found = diag_place_find(place);
@@ -148,7 +139,6 @@ static void show_or_keep(struct diag_state *state, enum diag_severity severity,
         diag_record_add(state->record, severity, place, body);
     if (!state->sink && severity != DIAG_ERROR && !diag_tally_admit(state, severity, family, body))
         return;
-    CONTEXT_DEFER(buffer_cleanup, &line);
     diag_form_message(&line, state, severity, place, body);
     if (state->sink)
         keep_line(state->sink, severity, family,
@@ -174,22 +164,18 @@ bool diag_report(enum diag_severity severity, enum diag_trait trait, const struc
     va_start(arguments, format);
     buffer_vprintf(&body, format, arguments);
     va_end(arguments);
-    show_or_keep(state, severity, place, &body);
+    show_or_keep(state, severity, place, buffer_view(&body));
     return false;
 }
 
 void diag_again(enum diag_severity severity, const struct diag_place *place, struct text body)
 {
     struct diag_state *state = diag_state_get();
-    struct buffer words = {0};
 
     if (severity != DIAG_NOTE)
         state->continuation = false;
-    if (state->continuation)
-        return;
-    CONTEXT_DEFER(buffer_cleanup, &words);
-    buffer_text(&words, body);
-    show_or_keep(state, promote_severity(state, severity, DIAG_CAUTION), place, &words);
+    if (!state->continuation)
+        show_or_keep(state, promote_severity(state, severity, DIAG_CAUTION), place, body);
 }
 
 static enum link_code report_no_memory(void *unused)

@@ -20,8 +20,15 @@ bool escape_is_plain(struct text text);
 /* True when all of `text` is UTF-8, shown or not. */
 bool escape_is_utf8(struct text text);
 
-/* Appends what is shown of `text`, in one allocation at most. */
+/* Appends what is shown of `text`. */
 void escape_text(struct text text, struct buffer *out);
 
 /* The same for a text of many lines, whose ends stay as they are. */
 void escape_lines(struct text text, struct buffer *out);
+
+/* printf of a line, or of a piece of one, whose arguments may be such texts: only a newline at the
+ * end of `format` ends the line. */
+void escape_printf(struct buffer *out, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void escape_vprintf(struct buffer *out, const char *format, va_list arguments)
+    __attribute__((format(printf, 2, 0)));

@@ -44,14 +44,12 @@ json_t *json_tree_exact(struct text text)
 json_t *json_tree_text(struct text text)
 {
     struct buffer shown = {0};
-    json_t *value;
 
     if (escape_is_plain(text))
         return json_tree_exact(text);
-    escape_text(text, &shown); /* makes one allocation, first of all */
-    value = json_tree_exact(buffer_view(&shown));
-    buffer_free(&shown);
-    return value;
+    CONTEXT_DEFER(buffer_cleanup, &shown);
+    escape_text(text, &shown);
+    return json_tree_exact(buffer_view(&shown));
 }
 
 void json_tree_set_text(json_t *object, const char *key, struct text text)

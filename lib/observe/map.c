@@ -6,12 +6,11 @@
  *         840         180               a.o(1):(.text.kernel)
  *         840         180                      kernel
  *
- * Names come from inputs: escape_text() ensures that none of them ends a line. Offsets are places
+ * Names come from inputs: escape_printf() ensures that none of them ends a line. Offsets are places
  * in the file, hexadecimal like the sizes; data without bytes in the file (shared memory, zeroed
  * variables) is listed by its address in its section. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "diag/escape.h"
 #include "observe/facts.h"
@@ -21,26 +20,20 @@ static void put_map_members(const struct observation *observation, struct buffer
     buffer_string(out, "\nMembers\n\n       bytes  as        target    member\n");
     for (size_t i = 0; i < observation->member_count; i++) {
         const struct member *member = observation->members[i].of;
-        bool is_made = observation->members[i].is_made;
-        char arch[ARCH_NAME_SIZE];
+        char bytes[24] = "-", arch[ARCH_NAME_SIZE] = "-";
 
         if (member->role == MEMBER_UNUSED)
             continue;
-        if (is_made)
-            buffer_printf(out, "%12s", "-");
-        else
-            buffer_printf(out, "%12zu", member->entry.payload.size);
-        buffer_printf(out, "  %-8s  %-8s  ", member_role_name(member->role),
-                      is_made ? "-" : arch_name(member->entry.arch, arch));
-        escape_text(text_of(member->name), out);
-        buffer_char(out, '\n');
+        if (!observation->members[i].is_made) {
+            snprintf(bytes, sizeof bytes, "%zu", member->entry.payload.size);
+            arch_name(member->entry.arch, arch);
+        }
+        escape_printf(out, "%12s  %-8s  %-8s  %s\n", bytes, member_role_name(member->role), arch,
+                      member->name);
     }
 }
 
-static void map_place(struct buffer *out, uint64_t offset, uint64_t size)
-{
-    buffer_printf(out, "%12" PRIx64 "%12" PRIx64, offset, size);
-}
+#define PLACE "%12" PRIx64 "%12" PRIx64
 
 /* Prints the symbols in a section from number *at on that lie below `end`. */
 static void print_section_symbols(const struct observation *observation, uint32_t section,
@@ -53,10 +46,8 @@ static void print_section_symbols(const struct observation *observation, uint32_
 
         if (name->section != section || (name->value >= end && end < in->size))
             return;
-        map_place(out, (in->has_no_bytes ? 0 : in->offset) + name->value, name->size);
-        buffer_printf(out, "%22s", "");
-        escape_text(name->name, out);
-        buffer_char(out, '\n');
+        escape_printf(out, PLACE "%22s%.*s\n", (in->has_no_bytes ? 0 : in->offset) + name->value,
+                      name->size, "", TEXT_ARG(name->name));
     }
 }
 
@@ -66,24 +57,17 @@ static void map_section(const struct observation *observation, uint32_t number, 
     const struct merge_section *section = &observation->places->sections[number];
     uint64_t base = section->has_no_bytes ? 0 : section->offset;
 
-    map_place(out, base, section->size);
-    buffer_printf(out, "%6" PRIu64 "  ", section->alignment);
-    escape_text(section->name, out);
-    buffer_char(out, '\n');
+    escape_printf(out, PLACE "%6" PRIu64 "  %.*s\n", base, section->size, section->alignment,
+                  TEXT_ARG(section->name));
     for (; *piece < observation->piece_count && observation->pieces[*piece].section == number;
          (*piece)++) {
         const struct fact_piece *from = &observation->pieces[*piece];
+        const char *member =
+            from->member == FACT_NONE ? "(minilink)" : observation->members[from->member].of->name;
 
         print_section_symbols(observation, number, from->offset, name, out);
-        map_place(out, base + from->offset, from->size);
-        buffer_printf(out, "%15s", "");
-        escape_text(text_of(from->member == FACT_NONE
-                                ? "(minilink)"
-                                : observation->members[from->member].of->name),
-                    out);
-        buffer_string(out, ":(");
-        escape_text(from->name, out);
-        buffer_string(out, ")\n");
+        escape_printf(out, PLACE "%15s%s:(%.*s)\n", base + from->offset, from->size, "", member,
+                      TEXT_ARG(from->name));
     }
     print_section_symbols(observation, number, UINT64_MAX, name, out);
 }
@@ -100,42 +84,32 @@ static void print_image_sections(const struct observation *observation, struct b
 
 static void put_undefined(const struct observation *observation, struct buffer *out)
 {
-    bool has_heading = false;
+    const char *heading = "\nUndefined\n\n";
 
     for (size_t i = 0; i < observation->name_count; i++) {
         const struct fact_name *name = &observation->names[i];
 
         if (name->section != FACT_NONE || name->name.size == 0)
             continue;
-        if (!has_heading)
-            buffer_string(out, "\nUndefined\n\n");
-        has_heading = true;
-        buffer_printf(out, "%32s", "");
-        escape_text(name->name, out);
-        buffer_char(out, '\n');
+        buffer_string(out, heading);
+        heading = "";
+        escape_printf(out, "%32s%.*s\n", "", TEXT_ARG(name->name));
     }
 }
 
 void map_print_drop(const struct fact_drop *drop, struct buffer *out)
 {
-    buffer_printf(out, "%-8s  ", drop->what);
-    escape_text(drop->name, out);
-    if (drop->member) {
-        buffer_string(out, " of ");
-        escape_text(text_of(drop->member), out);
-    }
-    buffer_string(out, ": ");
-    escape_text(text_of(drop->why), out);
-    buffer_char(out, '\n');
+    escape_printf(out, "%-8s  %.*s%s%s: %s\n", drop->what, TEXT_ARG(drop->name),
+                  drop->member ? " of " : "", drop->member ? drop->member : "", drop->why);
 }
 
 void map_print(struct observation *observation, struct buffer *out)
 {
     char arch[ARCH_NAME_SIZE];
 
-    buffer_printf(out, "minilink %s, map of '", observation->link.version);
-    escape_text(text_of(observation->link.output ? observation->link.output : ""), out);
-    buffer_printf(out, "' for %s", arch_name(observation->arch, arch));
+    escape_printf(out, "minilink %s, map of '%s' for %s", observation->link.version,
+                  observation->link.output ? observation->link.output : "",
+                  arch_name(observation->arch, arch));
     if (observation->places)
         buffer_printf(out, ": %" PRIu64 " bytes, %s", observation->places->file_size,
                       facts_output_kind(observation));

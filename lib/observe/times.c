@@ -7,7 +7,6 @@
  * one per chunk, with its kernels; per worker, with its chunks; and per function that the built-in
  * assembler compiled. Lists have blanks between their items; a blank or comma inside a name is
  * spelled out. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/context.h"
@@ -18,6 +17,7 @@
 /* A row that is being built. */
 struct row {
     const struct observation *observation;
+    struct arena *arena;
     struct buffer *out;
     bool has_items;
 };
@@ -75,55 +75,56 @@ static void put_member_names(struct row *row, enum member_role role)
             put_item(row, text_of(observation->members[i].of->name));
 }
 
+static const char *chunk_name(const struct row *row, size_t index, const char *suffix)
+{
+    return arena_printf(row->arena, "chunk-%zu.%s", index, suffix);
+}
+
 static void put_chunks(struct row *row, const char *suffix)
 {
-    char name[64];
-
-    for (size_t i = 0; i < row->observation->chunk_count; i++) {
-        snprintf(name, sizeof name, "chunk-%zu.%s", i, suffix);
-        put_item(row, text_of(name));
-    }
+    for (size_t i = 0; i < row->observation->chunk_count; i++)
+        put_item(row, text_of(chunk_name(row, i, suffix)));
 }
 
 static void put_inputs(struct row *row, const char *stage)
 {
+    static const struct {
+        const char *stage;
+        enum member_role role;
+    } takes[] = {{"lto", MEMBER_LTO},
+                 {"link", MEMBER_PTX},
+                 {"link", MEMBER_CUBIN},
+                 {"split", MEMBER_PTX},
+                 {"merge", MEMBER_CUBIN}};
     const struct observation *observation = row->observation;
+    bool is_select = strcmp(stage, "select") == 0, is_agree = strcmp(stage, "agree") == 0;
 
-    if (strcmp(stage, "open") == 0)
-        for (size_t i = 0; i < observation->link.inputs->count; i++)
-            put_item(row, text_of(observation->link.inputs->files[i].path));
-    else if (strcmp(stage, "select") == 0)
-        for (size_t i = 0; i < observation->member_count; i++) {
-            const struct fact_member *member = &observation->members[i];
+    for (size_t i = 0; strcmp(stage, "open") == 0 && i < observation->link.inputs->count; i++)
+        put_item(row, text_of(observation->link.inputs->files[i].path));
+    for (size_t i = 0; i < observation->member_count; i++) {
+        const struct fact_member *member = &observation->members[i];
 
-            if (member->of->role != MEMBER_UNUSED && !member->is_made)
-                put_item(row, text_of(member->of->name));
-        }
-    else if (strcmp(stage, "lto") == 0)
-        put_member_names(row, MEMBER_LTO);
-    else if (strcmp(stage, "agree") == 0) {
-        for (size_t i = 0; i < observation->member_count; i++)
-            if (fact_member_has_options(&observation->members[i]))
-                put_item(row, text_of(observation->members[i].of->name));
-    } else if (strcmp(stage, "link") == 0 || strcmp(stage, "split") == 0) {
-        put_member_names(row, MEMBER_PTX);
-        if (strcmp(stage, "link") == 0)
-            put_member_names(row, MEMBER_CUBIN);
-    } else if (strcmp(stage, "assemble") == 0)
-        put_chunks(row, "ptx");
-    else if (strcmp(stage, "merge") == 0) {
-        put_chunks(row, "cubin");
-        put_member_names(row, MEMBER_CUBIN);
+        if ((is_select && member->of->role != MEMBER_UNUSED && !member->is_made) ||
+            (is_agree && fact_member_has_options(member)))
+            put_item(row, text_of(member->of->name));
     }
+    if (strcmp(stage, "assemble") == 0)
+        put_chunks(row, "ptx");
+    else if (strcmp(stage, "merge") == 0)
+        put_chunks(row, "cubin");
+    for (size_t i = 0; i < sizeof takes / sizeof *takes; i++)
+        if (strcmp(stage, takes[i].stage) == 0)
+            put_member_names(row, takes[i].role);
 }
 
-static size_t list_events(struct arena *arena, const struct events *events, const char *kind,
+static size_t list_events(const struct row *row, const char *kind,
                           int (*compare)(const void *, const void *),
                           const struct logged_event ***list)
 {
+    const struct events *events = &row->observation->events;
     size_t count = 0;
 
-    *list = arena_alloc(arena, events->count, sizeof **list);
+    *list = arena_alloc(row->arena, events->count, sizeof **list);
     for (size_t i = 0; i < events->count; i++)
         if (strcmp(events->list[i].event.kind, kind) == 0)
             (*list)[count++] = &events->list[i];
@@ -136,14 +137,14 @@ COMPARISON(by_name, struct logged_event *const,
            COMPARE((*a)->event.name.size, (*b)->event.name.size)
                ?: text_compare((*a)->event.name, (*b)->event.name));
 
-static void put_part_rows(struct row *row, struct arena *arena, const struct events *events)
+static void put_part_rows(struct row *row)
 {
     const struct logged_event **list;
-    size_t count = list_events(arena, events, EVENT_PART, by_name, &list);
+    size_t count = list_events(row, EVENT_PART, by_name, &list);
 
     for (size_t i = 0; i < count; i++) {
         const struct event *event = &list[i]->event;
-        const char *name = arena_string(arena, event->name);
+        const char *name = arena_string(row->arena, event->name);
 
         begin_row(row, name, "lto");
         end_row(row, NULL, event->end - event->start);
@@ -155,38 +156,34 @@ static void put_part_rows(struct row *row, struct arena *arena, const struct eve
 static void put_chunk_row(struct row *row, size_t index)
 {
     const struct fact_chunk *chunk = &row->observation->chunks[index];
-    char name[64];
 
-    snprintf(name, sizeof name, "chunk-%zu.ptx", index);
-    begin_row(row, name, "assemble");
+    begin_row(row, chunk_name(row, index, "ptx"), "assemble");
     for (uint32_t i = chunk->first_kernel; i != FACT_NONE;
          i = row->observation->symbols[i].next_kernel)
         put_item(row, row->observation->symbols[i].own_name);
-    snprintf(name, sizeof name, "chunk-%zu.cubin", index);
-    end_row(row, name, chunk->nanoseconds);
+    end_row(row, chunk_name(row, index, "cubin"), chunk->nanoseconds);
 }
 
 COMPARISON(by_row, struct logged_event *const, COMPARE((*a)->row, (*b)->row) ?: COMPARE(*a, *b));
 
 /* Adds a row per worker: the time that it was busy, and its chunks. */
-static void put_worker_rows(struct row *row, struct arena *arena, const struct events *events)
+static void put_worker_rows(struct row *row)
 {
     const struct logged_event **list;
-    size_t count = list_events(arena, events, EVENT_CHUNK, by_row, &list);
+    size_t count = list_events(row, EVENT_CHUNK, by_row, &list);
 
     for (size_t i = 0, next; i < count; i = next) {
+        const struct event_row *worker = &row->observation->events.rows[list[i]->row];
         uint64_t busy = 0;
-        char name[64];
 
         next = i + 1;
-        if (!events->rows[list[i]->row].is_worker)
+        if (!worker->is_worker)
             continue;
-        begin_row(row, events->rows[list[i]->row].name, "assemble");
+        begin_row(row, worker->name, "assemble");
         for (next = i; next < count && list[next]->row == list[i]->row; next++) {
             const struct event *event = &list[next]->event;
 
-            snprintf(name, sizeof name, "chunk-%u.ptx", (unsigned)event->chunk - 1);
-            put_item(row, text_of(name));
+            put_item(row, text_of(chunk_name(row, event->chunk - 1, "ptx")));
             busy += event->end - event->start;
         }
         end_row(row, NULL, busy);
@@ -197,17 +194,15 @@ COMPARISON(by_chunk, struct logged_event *const,
            COMPARE((*a)->event.chunk, (*b)->event.chunk) ?: COMPARE(*a, *b));
 
 /* Rows are sorted by chunk, then by start, which is the order of the text if one thread does it. */
-static void put_function_rows(struct row *row, struct arena *arena, const struct events *events)
+static void put_function_rows(struct row *row)
 {
     const struct logged_event **list;
-    size_t count = list_events(arena, events, EVENT_FUNCTION, by_chunk, &list);
-    char chunk[64];
+    size_t count = list_events(row, EVENT_FUNCTION, by_chunk, &list);
 
     for (size_t i = 0; i < count; i++) {
         const struct event *event = &list[i]->event;
 
-        snprintf(chunk, sizeof chunk, "chunk-%u.ptx", (unsigned)event->chunk - 1);
-        begin_row(row, chunk, "compile");
+        begin_row(row, chunk_name(row, event->chunk - 1, "ptx"), "compile");
         put_item(row, facts_name(row->observation, event->name));
         end_row(row, NULL, event->end - event->start);
     }
@@ -215,9 +210,9 @@ static void put_function_rows(struct row *row, struct arena *arena, const struct
 
 void times_print(struct observation *observation, bool has_rows, struct buffer *out)
 {
-    const struct events *events = facts_events(observation);
-    struct row row = {.observation = observation, .out = out};
+    struct row row = {.observation = observation, .arena = &observation->arena, .out = out};
 
+    facts_events(observation);
     if (!has_rows)
         buffer_string(out, "source file name , phase name , phase input files , "
                            "phase output file , arch , tool, metric , unit\n");
@@ -228,11 +223,11 @@ void times_print(struct observation *observation, bool has_rows, struct buffer *
         put_inputs(&row, stage->stage);
         end_row(&row, observation->link.output, stage->nanoseconds);
     }
-    put_part_rows(&row, &observation->arena, events);
+    put_part_rows(&row);
     if (!observation->assembler)
         return;
     for (size_t i = 0; i < observation->chunk_count; i++)
         put_chunk_row(&row, i);
-    put_worker_rows(&row, &observation->arena, events);
-    put_function_rows(&row, &observation->arena, events);
+    put_worker_rows(&row);
+    put_function_rows(&row);
 }
