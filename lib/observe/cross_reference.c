@@ -1,10 +1,7 @@
 /* cross_reference.c: a graph of references between symbols; --why-live is a breadth-first search
  * from all kernels. */
-
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "base/search.h"
 #include "cubin/format.h"
 #include "diag/symbol_names.h"
@@ -43,56 +40,53 @@ struct cross_reference {
     size_t edge_count, edge_capacity;
 };
 
-bool cross_reference_is_wanted(const struct observe_request *request)
+struct cross_reference *cross_reference_open(const struct observe_request *request,
+                                             struct arena *arena)
 {
-    return request->trace_symbols || request->why_live;
-}
-
-static struct cross_reference *cross_of(struct observation *observation)
-{
-    if (!observation->cross)
-        observation->cross = memory_zalloc(1, sizeof *observation->cross);
-    return observation->cross;
+    return request->trace_symbols || request->why_live
+               ? arena_zalloc(arena, 1, sizeof(struct cross_reference))
+               : NULL;
 }
 
 void cross_reference_free(struct cross_reference *cross)
 {
-    if (!cross)
-        return;
-    table_free(&cross->names);
-    free(cross->nodes);
-    free(cross->mentions);
-    free(cross->edges);
-    free(cross);
+    if (cross)
+        table_free(&cross->names);
 }
 
 static uint32_t add_node(struct observation *observation, struct text name, bool is_visible)
 {
-    struct cross_reference *cross = cross_of(observation);
-    uint32_t node = (uint32_t)cross->node_count;
+    struct cross_reference *cross = observation->cross;
+    uint32_t node = is_visible ? table_find(&cross->names, name) : FACT_NONE;
 
-    if (is_visible && table_find(&cross->names, name) != TABLE_NONE)
-        return table_find(&cross->names, name);
+    if (node != FACT_NONE)
+        return node;
+    node = (uint32_t)cross->node_count;
     name = arena_text(&observation->arena, name);
     if (is_visible)
         table_set(&cross->names, name, node);
-    ARRAY_PUSH(cross->nodes, cross->node_count, cross->node_capacity) =
+    ARENA_PUSH(&observation->arena, cross->nodes, cross->node_count, cross->node_capacity) =
         (struct node){.name = name, .by = FACT_NONE};
     return node;
 }
 
-static void add_cross_mention(struct cross_reference *cross, uint32_t node, const char *member,
+static void add_cross_mention(struct observation *observation, uint32_t node, const char *member,
                               bool is_definition)
 {
-    ARRAY_PUSH(cross->mentions, cross->mention_count, cross->mention_capacity) =
-        (struct mention){node, member, is_definition};
+    struct cross_reference *cross = observation->cross;
+
+    ARENA_PUSH(&observation->arena, cross->mentions, cross->mention_count,
+               cross->mention_capacity) = (struct mention){node, member, is_definition};
     if (is_definition && !cross->nodes[node].member)
         cross->nodes[node].member = member;
 }
 
-static void add_reference_edge(struct cross_reference *cross, uint32_t from, uint32_t to)
+static void add_reference_edge(struct observation *observation, uint32_t from, uint32_t to)
 {
-    ARRAY_PUSH(cross->edges, cross->edge_count, cross->edge_capacity) = (struct edge){from, to};
+    struct cross_reference *cross = observation->cross;
+
+    ARENA_PUSH(&observation->arena, cross->edges, cross->edge_count, cross->edge_capacity) =
+        (struct edge){from, to};
 }
 
 static void add_module(struct observation *observation, const struct program *program,
@@ -106,14 +100,14 @@ static void add_module(struct observation *observation, const struct program *pr
 
         if (entry->symbol != NO_SYMBOL && entry->item &&
             (entry->item->is_definition || entry->is_used))
-            add_cross_mention(observation->cross, node_of[entry->symbol], member,
+            add_cross_mention(observation, node_of[entry->symbol], member,
                               entry->item->is_definition);
     }
 }
 
 void cross_reference_add_program(struct observation *observation, const struct program *program)
 {
-    struct cross_reference *cross = cross_of(observation);
+    struct cross_reference *cross = observation->cross;
     uint32_t *node_of = arena_alloc(&observation->arena, program->symbol_count, sizeof *node_of);
 
     for (size_t i = 0; i < program->symbol_count; i++) {
@@ -125,14 +119,14 @@ void cross_reference_add_program(struct observation *observation, const struct p
     for (size_t i = 0; i < program->symbol_count; i++)
         for (uint32_t j = 0; program->symbols[i].is_live && j < program->symbols[i].reference_count;
              j++)
-            add_reference_edge(cross, node_of[i], node_of[program->symbols[i].references[j]]);
+            add_reference_edge(observation, node_of[i], node_of[program->symbols[i].references[j]]);
     for (uint32_t i = 0; i < program->module_count; i++)
         add_module(observation, program, i, node_of);
 }
 
 void cross_reference_add_cubin(struct observation *observation, const struct cubin *cubin)
 {
-    struct cross_reference *cross = cross_of(observation);
+    struct cross_reference *cross = observation->cross;
     const char *member = arena_string(&observation->arena, text_of(cubin->name));
     uint32_t *node_of = arena_alloc(&observation->arena, cubin->symbol_count, sizeof *node_of);
     uint32_t data = add_node(observation, (struct text){0}, false);
@@ -147,7 +141,7 @@ void cross_reference_add_cubin(struct observation *observation, const struct cub
             continue;
         node_of[i] = add_node(observation, symbol->name, symbol->binding != STB_LOCAL);
         cross->nodes[node_of[i]].is_kernel |= is_defined && (symbol->other & STO_CUDA_ENTRY) != 0;
-        add_cross_mention(cross, node_of[i], member, is_defined);
+        add_cross_mention(observation, node_of[i], member, is_defined);
     }
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *list = &cubin->sections[i];
@@ -160,7 +154,7 @@ void cross_reference_add_cubin(struct observation *observation, const struct cub
             uint32_t to = node_of[list->relocations[j].symbol];
 
             if (list->relocations[j].symbol && to != FACT_NONE)
-                add_reference_edge(cross, owner ? node_of[owner] : data, to);
+                add_reference_edge(observation, owner ? node_of[owner] : data, to);
         }
     }
 }
@@ -172,30 +166,29 @@ COMPARISON(compare_edges, struct edge, COMPARE(a->from, b->from) ?: COMPARE(a->t
 static void walk_references(struct observation *observation)
 {
     struct cross_reference *cross = observation->cross;
+    const struct edge *edges = cross->edges;
     uint32_t *queue = arena_alloc(&observation->arena, cross->node_count, sizeof *queue);
-    size_t *first = arena_zalloc(&observation->arena, cross->node_count + 1, sizeof *first);
     size_t count = 0;
 
     SORT(cross->edges, cross->edge_count, compare_edges);
-    for (size_t i = 0; i < cross->edge_count; i++)
-        first[cross->edges[i].from + 1] = i + 1;
-    for (size_t i = 1; i <= cross->node_count; i++)
-        first[i] = first[i] > first[i - 1] ? first[i] : first[i - 1];
     for (uint32_t i = 0; i < cross->node_count; i++)
         if (cross->nodes[i].is_kernel || cross->nodes[i].name.size == 0) {
             cross->nodes[i].is_seen = true;
             queue[count++] = i;
         }
-    for (size_t at = 0; at < count; at++)
-        for (size_t i = first[queue[at]]; i < first[queue[at] + 1]; i++) {
-            struct node *to = &cross->nodes[cross->edges[i].to];
+    for (size_t at = 0; at < count; at++) {
+        size_t i = SEARCH_FIRST_NOT(cross->edge_count, edge, edges[edge].from < queue[at]);
+
+        for (; i < cross->edge_count && edges[i].from == queue[at]; i++) {
+            struct node *to = &cross->nodes[edges[i].to];
 
             if (to->is_seen)
                 continue;
             to->is_seen = true;
             to->by = queue[at];
-            queue[count++] = cross->edges[i].to;
+            queue[count++] = edges[i].to;
         }
+    }
 }
 
 /* Removes kernels that the link left out: they keep nothing alive. */
@@ -313,7 +306,6 @@ void cross_reference_print(struct observation *observation, struct buffer *out)
 {
     const struct observe_request *request = &observation->request;
 
-    cross_of(observation);
     show_names(observation);
     for (const char *const *name = request->trace_symbols; name && *name; name++)
         print_trace(observation, *name, out);

@@ -13,7 +13,7 @@
 
 struct cross_reference; /* cross_reference.c */
 
-#define FACT_NONE UINT32_MAX
+#define FACT_NONE TABLE_NONE
 
 /* Purpose of bytes in the output. */
 enum fact_class {
@@ -155,15 +155,16 @@ struct observation {
     struct merge_call *calls; /* sorted by caller, each call once */
     size_t call_count;
 
-    struct cross_reference *cross; /* cross_reference.c; NULL = not requested */
+    struct cross_reference *cross; /* NULL = not requested */
 
     struct output outputs[4]; /* files.c */
     bool is_prepared;
     int times_fd;
 };
 
-/* observe.c: records that something was left out. */
-void facts_drop(struct observation *observation, const struct fact_drop *drop);
+/* observe.c: records that something was left out; the name is copied. */
+void facts_drop(struct observation *observation, const char *what, struct text name,
+                const char *member, const char *why);
 
 /* observe.c: the user's name of a function that has the name `name` in chunks. */
 struct text facts_name(const struct observation *observation, struct text name);
@@ -188,13 +189,18 @@ void map_print_drop(const struct fact_drop *drop, struct buffer *out);
 void report_print_data(struct observation *observation, struct buffer *out);
 void report_print_page(struct observation *observation, struct buffer *out);
 
+/* The files of page/, which the build turns into strings: page.html, with the markers @STYLE@,
+ * @DATA@ and @SCRIPT@, in this order; page.css and page.js. */
+extern const char page_html[], page_css[], page_js[];
+
 /* cross_reference.c: references between symbols: --trace-symbol and --why-live.
  *
  * Symbols that are visible between members are one node per name; others are nodes of their own.
  * References of PTX come from the linked program, those of machine code from its relocations. */
 
-/* True when the user requests one of these. */
-bool cross_reference_is_wanted(const struct observe_request *request);
+/* NULL when the user requests none of these. In the arena. */
+struct cross_reference *cross_reference_open(const struct observe_request *request,
+                                             struct arena *arena);
 
 /* Records what the program's modules, and the cubins of members, define and refer to. */
 void cross_reference_add_program(struct observation *observation, const struct program *program);

@@ -49,75 +49,46 @@ const char *facts_output_kind(const struct observation *observation)
     return observation->places->type == ET_REL ? "relocatable" : "executable";
 }
 
-/* The symbols of a program and of the cubin made of it. */
-struct pairing {
-    uint32_t *symbols; /* by the cubin's symbols: the program's; NULL for a member's cubin */
-    uint32_t *owners;  /* by its sections: the symbol that they belong to */
-};
-
 /* State while the image's places are read. */
 struct image_facts {
     struct observation *observation;
     const struct merge_report *report;
-    const struct cubin *const *cubins;
-    size_t count;
-    uint32_t *members;    /* by cubin */
-    struct pairing *made; /* by cubin: of those made of chunks */
+    const struct observe_merged *merged;
+    uint32_t **made; /* by cubin: the program's symbol of each of its; NULL for a member's cubin */
 };
-
-static void find_image_members(struct image_facts *facts)
-{
-    struct observation *observation = facts->observation;
-
-    facts->members = arena_alloc(&observation->arena, facts->count, sizeof *facts->members);
-    for (size_t i = 0; i < facts->count; i++) {
-        uint32_t found = table_find(&observation->member_names, text_of(facts->cubins[i]->name));
-
-        facts->members[i] = found == TABLE_NONE ? FACT_NONE : found;
-    }
-}
 
 /* The first symbol of the program with this name, from symbol `at` on. */
 static uint32_t symbol_in(const struct observation *observation, uint32_t at, uint32_t program)
 {
-    while (at < observation->symbol_count && observation->symbols[at].program != program)
+    while (at != FACT_NONE && observation->symbols[at].program != program)
         at = observation->symbols[at].next;
-    return at < observation->symbol_count ? at : FACT_NONE;
+    return at;
 }
 
 /* The program's symbols of one name are assigned in turn; any further copies belong to the last. */
-static void pair_symbols(struct image_facts *facts, const struct cubin *cubin, uint32_t program,
-                         struct pairing *pairing)
+static uint32_t *pair_symbols(struct observation *observation, const struct cubin *cubin,
+                              uint32_t program)
 {
-    struct observation *observation = facts->observation;
-    uint32_t *next = arena_alloc(&observation->arena, observation->symbol_count, sizeof *next);
+    struct arena *arena = &observation->arena;
+    uint32_t *next = arena_alloc(arena, observation->symbol_count, sizeof *next);
+    uint32_t *paired = arena_alloc(arena, cubin->symbol_count, sizeof *paired);
 
-    *pairing = (struct pairing){
-        arena_alloc(&observation->arena, cubin->symbol_count, sizeof *pairing->symbols),
-        arena_alloc(&observation->arena, cubin->section_count, sizeof *pairing->owners)};
-    memset(pairing->owners, 0xff, cubin->section_count * sizeof *pairing->owners);
     for (uint32_t i = 0; i < observation->symbol_count; i++)
         next[i] = symbol_in(observation, i, program);
     for (size_t i = 0; i < cubin->symbol_count; i++) {
         uint32_t first = cubin->symbols[i].type == STT_SECTION
-                             ? TABLE_NONE
+                             ? FACT_NONE
                              : table_find(&observation->own_names, cubin->symbols[i].name);
         uint32_t after;
 
-        pairing->symbols[i] = FACT_NONE;
-        if (first == TABLE_NONE || first >= observation->symbol_count || next[first] == FACT_NONE)
+        paired[i] = first == FACT_NONE ? FACT_NONE : next[first];
+        if (paired[i] == FACT_NONE)
             continue;
-        pairing->symbols[i] = next[first];
-        after = symbol_in(observation, observation->symbols[next[first]].next, program);
+        after = symbol_in(observation, observation->symbols[paired[i]].next, program);
         if (after != FACT_NONE)
             next[first] = after;
     }
-    for (uint32_t i = 1; i < cubin->section_count; i++) {
-        uint32_t owner = cubin_section_function(cubin, i);
-
-        if (owner && owner < cubin->symbol_count)
-            pairing->owners[i] = pairing->symbols[owner];
-    }
+    return paired;
 }
 
 /* Finds a symbol by name. In a program that the assembler made, "$<kernel>$<function>" is a
@@ -126,29 +97,33 @@ static uint32_t symbol_named(const struct observation *observation, struct text 
 {
     uint32_t found = table_find(&observation->symbol_names, name);
 
-    for (size_t i = 0; i < name.size && found == TABLE_NONE; i++)
+    for (size_t i = 0; i < name.size && found == FACT_NONE; i++)
         if (name.data[i] == '$')
-            found = table_find(&observation->symbol_names,
-                               (struct text){name.data + i + 1, name.size - i - 1});
-    return found == TABLE_NONE ? FACT_NONE : found;
+            found = table_find(&observation->symbol_names, text_drop(name, i + 1));
+    return found;
 }
 
+/* The program's symbol that is symbol `input` of a cubin. */
 static uint32_t symbol_of_piece(const struct image_facts *facts, uint32_t file, uint32_t input,
                                 struct text name)
 {
-    if (facts->count == 0)
+    if (facts->merged->count == 0)
         return symbol_named(facts->observation, name);
-    if (file >= facts->count || !facts->made[file].symbols ||
-        input >= facts->cubins[file]->symbol_count)
+    if (file >= facts->merged->count || !facts->made[file] ||
+        input >= facts->merged->cubins[file]->symbol_count)
         return FACT_NONE;
-    return facts->made[file].symbols[input];
+    return facts->made[file][input];
 }
 
 static uint32_t member_of(const struct image_facts *facts, uint32_t file, uint32_t symbol)
 {
+    const struct observation *observation = facts->observation;
+
     if (symbol != FACT_NONE)
-        return facts->observation->symbols[symbol].member;
-    return file < facts->count ? facts->members[file] : FACT_NONE;
+        return observation->symbols[symbol].member;
+    return file < facts->merged->count
+               ? table_find(&observation->member_names, text_of(facts->merged->cubins[file]->name))
+               : FACT_NONE;
 }
 
 COMPARISON(by_section, struct fact_piece,
@@ -182,10 +157,15 @@ static void take_names(struct image_facts *facts)
     SORT(observation->names, observation->name_count, by_value);
 }
 
+/* Its bytes in the file count for the member. */
 static void add_piece(struct observation *observation, const struct fact_piece *piece)
 {
+    const struct merge_section *section = &observation->places->sections[piece->section];
+
     ARENA_PUSH(&observation->arena, observation->pieces, observation->piece_count,
                observation->piece_capacity) = *piece;
+    if (piece->member != FACT_NONE && !section->has_no_bytes)
+        observation->members[piece->member].sizes[facts_class(section->name)] += piece->size;
 }
 
 static bool is_name_before(const struct fact_name *name, const struct fact_piece *piece)
@@ -222,21 +202,21 @@ static bool add_data_variables(struct observation *observation, const struct fac
 /* Adds a cubin's section that went into the output. */
 static void add_piece_input(struct image_facts *facts, const struct merge_piece *from)
 {
-    struct observation *observation = facts->observation;
-    const struct cubin *cubin = facts->cubins[from->file];
+    const struct cubin *cubin = facts->merged->cubins[from->file];
     bool is_known = from->input < cubin->section_count;
-    const struct pairing *made = &facts->made[from->file];
-    uint32_t owner = made->symbols && is_known ? made->owners[from->input] : FACT_NONE;
+    uint32_t owner = is_known && from->input ? cubin_section_function(cubin, from->input) : 0;
+    uint32_t symbol =
+        owner ? symbol_of_piece(facts, from->file, owner, (struct text){0}) : FACT_NONE;
     const struct fact_piece piece = {
         .section = from->section,
-        .member = member_of(facts, from->file, owner),
+        .member = member_of(facts, from->file, symbol),
         .offset = from->offset,
         .size = from->size,
         .name = is_known ? cubin->sections[from->input].name : TEXT(""),
     };
 
-    if (piece.member != FACT_NONE || !add_data_variables(observation, &piece))
-        add_piece(observation, &piece);
+    if (piece.member != FACT_NONE || !add_data_variables(facts->observation, &piece))
+        add_piece(facts->observation, &piece);
 }
 
 /* Adds a section that came from no cubin: one made for a function belongs to the function's member.
@@ -287,7 +267,7 @@ static void take_functions(struct image_facts *facts)
             symbol == FACT_NONE ? NULL : &observation->symbols[symbol];
 
         observation->functions[i] = (struct fact_function){
-            .name = known && facts->count == 0 ? known->own_name : kernel->name,
+            .name = known && facts->merged->count == 0 ? known->own_name : kernel->name,
             .report = *kernel,
             .member = member_of(facts, kernel->file, symbol),
             .chunk = known ? known->chunk : FACT_NONE,
@@ -322,13 +302,9 @@ static void take_drops(struct image_facts *facts)
         uint32_t member = member_of(facts, drop->file,
                                     symbol_of_piece(facts, drop->file, drop->input, drop->name));
 
-        facts_drop(observation,
-                   &(struct fact_drop){
-                       .what = drop->is_kernel ? "kernel" : "function",
-                       .name = drop->name,
-                       .member = member == FACT_NONE ? NULL : observation->members[member].of->name,
-                       .why = reason_of(observation, drop),
-                   });
+        facts_drop(observation, drop->is_kernel ? "kernel" : "function", drop->name,
+                   member == FACT_NONE ? NULL : observation->members[member].of->name,
+                   reason_of(observation, drop));
     }
 }
 
@@ -353,52 +329,29 @@ static void take_calls(struct image_facts *facts)
     observation->call_count = kept;
 }
 
-/* Adds up the bytes of the file by member and kind: pieces count for their members, other bytes of
- * a function for the function's member. */
-static void add_sizes(struct observation *observation)
-{
-    for (size_t i = 0; i < observation->piece_count; i++) {
-        const struct fact_piece *piece = &observation->pieces[i];
-        const struct merge_section *section = &observation->places->sections[piece->section];
-
-        if (piece->member != FACT_NONE && !section->has_no_bytes)
-            observation->members[piece->member].sizes[facts_class(section->name)] += piece->size;
-    }
-}
-
-static bool is_made(const struct observe_merged *merged, const struct cubin *cubin)
-{
-    for (size_t i = 0; i < merged->made_count; i++)
-        if (&merged->made[i] == cubin)
-            return true;
-    return false;
-}
-
 void observe_image(struct observation *observation, const struct merge_report *report,
                    const struct observe_merged *merged)
 {
-    struct image_facts facts = {.observation = observation,
-                                .report = report,
-                                .cubins = merged->cubins,
-                                .count = merged->count};
+    struct image_facts facts = {observation, report, merged, NULL};
 
-    for (size_t i = 0;
-         observation && cross_reference_is_wanted(&observation->request) && i < merged->count; i++)
-        if (!is_made(merged, merged->cubins[i]))
-            cross_reference_add_cubin(observation, merged->cubins[i]);
+    if (!observation)
+        return;
+    facts.made = arena_zalloc(&observation->arena, merged->count, sizeof *facts.made);
+    for (size_t i = 0; i < merged->count; i++) {
+        const struct cubin *cubin = merged->cubins[i];
+        bool is_made = cubin >= merged->made && cubin < merged->made + merged->made_count;
+
+        if (!is_made && observation->cross)
+            cross_reference_add_cubin(observation, cubin);
+        else if (is_made && observe_wants_places(observation))
+            facts.made[i] = pair_symbols(observation, cubin, (uint32_t)(cubin - merged->made));
+    }
     if (!observe_wants_places(observation))
         return;
-    find_image_members(&facts);
-    facts.made = arena_zalloc(&observation->arena, merged->count, sizeof *facts.made);
-    for (size_t i = 0; i < merged->count; i++)
-        if (is_made(merged, merged->cubins[i]))
-            pair_symbols(&facts, merged->cubins[i], (uint32_t)(merged->cubins[i] - merged->made),
-                         &facts.made[i]);
     observation->places = &report->places;
     take_functions(&facts);
     take_names(&facts);
     take_image_pieces(&facts);
     take_calls(&facts);
     take_drops(&facts);
-    add_sizes(observation);
 }

@@ -99,7 +99,7 @@ static bool write_lists(struct observation *observation, struct buffer *text)
         if (observation->request.print_drops && strcmp(drop->what, "member") != 0)
             map_print_drop(drop, text);
     }
-    if (cross_reference_is_wanted(&observation->request))
+    if (observation->cross)
         cross_reference_print(observation, text);
     escape_lines(buffer_view(text), &shown);
     return std_streams_print(buffer_view(&shown));

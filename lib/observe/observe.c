@@ -33,11 +33,12 @@ struct observation *observe_open(const struct observe_request *request,
     struct observation *observation;
 
     if (!wants_events(request) && !request->map && !request->stats && !request->trace_inputs &&
-        !request->print_drops && !cross_reference_is_wanted(request))
+        !request->print_drops && !request->trace_symbols && !request->why_live)
         return NULL;
     observation = memory_zalloc(1, sizeof *observation);
     observation->request = *request;
     observation->link = *link;
+    observation->cross = cross_reference_open(request, &observation->arena);
     observation->times_fd = -1;
     for (size_t i = 0; i < sizeof observation->outputs / sizeof *observation->outputs; i++)
         observation->outputs[i] = (struct output){.fd = -1, .slot = -1};
@@ -82,12 +83,12 @@ void observe_stage(struct observation *observation, const char *stage, struct ob
     timing->started = ended;
 }
 
-void facts_drop(struct observation *observation, const struct fact_drop *drop)
+void facts_drop(struct observation *observation, const char *what, struct text name,
+                const char *member, const char *why)
 {
     ARENA_PUSH(&observation->arena, observation->drops, observation->drop_count,
-               observation->drop_capacity) = *drop;
-    observation->drops[observation->drop_count - 1].name =
-        arena_text(&observation->arena, drop->name);
+               observation->drop_capacity) =
+        (struct fact_drop){what, arena_text(&observation->arena, name), member, why};
 }
 
 /* --trace: prints each object once. It prints at once, so that a link that fails later can be
@@ -174,11 +175,8 @@ void observe_roles(struct observation *observation, const struct members *member
         const struct member *member = &members->list[i];
 
         if (member->role == MEMBER_UNUSED)
-            facts_drop(
-                observation,
-                &(struct fact_drop){.what = "member",
-                                    .name = text_of(member->name),
-                                    .why = member->reason ? member->reason : "nothing calls it"});
+            facts_drop(observation, "member", text_of(member->name), NULL,
+                       member->reason ? member->reason : "nothing calls it");
     }
 }
 
@@ -189,62 +187,47 @@ static const char *what_is(const struct ptx_item *item)
     return item->function.is_entry ? "kernel" : "function";
 }
 
-static void drop_symbol(struct observation *observation, const struct program_symbol *symbol,
-                        const char *file)
-{
-    facts_drop(observation,
-               &(struct fact_drop){
-                   .what = what_is(symbol->item),
-                   .name = symbol->own_name,
-                   .member = arena_string(&observation->arena, text_of(file)),
-                   .why = symbol->is_entry      ? "neither host code nor the options ask for it"
-                          : symbol->is_function ? "no kernel reaches it"
-                                                : "nothing that stays names it",
-               });
-}
-
 /* Records the functions of a module that lost to another module's definition. */
 static void drop_losers(struct observation *observation, const struct program *program,
-                        uint32_t module)
+                        uint32_t module, const char *const *files)
 {
     const struct program_module *details = &program->details[module];
 
     for (size_t i = 0; i < details->entry_count; i++) {
         const struct program_entry *entry = &details->entries[i];
-        const struct program_symbol *symbol;
+        const struct program_symbol *symbol =
+            entry->symbol == NO_SYMBOL ? NULL : &program->symbols[entry->symbol];
 
-        if (entry->symbol == NO_SYMBOL || entry->item->kind != PTX_FUNCTION ||
-            !entry->item->is_definition)
-            continue;
-        symbol = &program->symbols[entry->symbol];
-        if (symbol->item == entry->item)
-            continue;
-        facts_drop(observation,
-                   &(struct fact_drop){
-                       .what = what_is(entry->item),
-                       .name = symbol->own_name,
-                       .member = arena_string(&observation->arena,
-                                              text_of(program->modules[module]->file)),
-                       .why = arena_printf(&observation->arena, "the definition of '%s' counts",
-                                           program->modules[symbol->module]->file),
-                   });
+        if (symbol && symbol->item != entry->item && entry->item->kind == PTX_FUNCTION &&
+            entry->item->is_definition)
+            facts_drop(observation, what_is(entry->item), symbol->own_name, files[module],
+                       arena_printf(&observation->arena, "the definition of '%s' counts",
+                                    files[symbol->module]));
     }
 }
 
 void observe_program(struct observation *observation, const struct program *program)
 {
+    const char **files;
+
     if (!observation)
         return;
-    if (cross_reference_is_wanted(&observation->request))
+    if (observation->cross)
         cross_reference_add_program(observation, program);
+    files = arena_alloc(&observation->arena, program->module_count, sizeof *files);
+    for (uint32_t i = 0; i < program->module_count; i++)
+        files[i] = arena_string(&observation->arena, text_of(program->modules[i]->file));
     for (size_t i = 0; i < program->symbol_count; i++) {
         const struct program_symbol *symbol = &program->symbols[i];
 
         if (!symbol->is_live && symbol->is_defined)
-            drop_symbol(observation, symbol, program->modules[symbol->module]->file);
+            facts_drop(observation, what_is(symbol->item), symbol->own_name, files[symbol->module],
+                       symbol->is_entry      ? "neither host code nor the options ask for it"
+                       : symbol->is_function ? "no kernel reaches it"
+                                             : "nothing that stays names it");
     }
     for (uint32_t i = 0; i < program->module_count; i++)
-        drop_losers(observation, program, i);
+        drop_losers(observation, program, i, files);
 }
 
 static void take_symbols(struct observation *observation, const struct chunks *chunks)
@@ -267,7 +250,7 @@ static void take_symbols(struct observation *observation, const struct chunks *c
             .own_name = symbol->own_name,
             .chunk = source->chunk,
             .member = add_observed_member(observation, source->member),
-            .next = next == TABLE_NONE ? FACT_NONE : next,
+            .next = next,
             .is_kernel = source->is_kernel,
         };
         if (fact->is_kernel && fact->chunk < observation->chunk_count) {
@@ -302,25 +285,11 @@ void observe_chunks(struct observation *observation, const struct chunks *chunks
     take_symbols(observation, chunks);
 }
 
-/* Estimates each chunk's time: its weight's share of the time of all. */
-static void estimate_peak(struct observation *observation)
-{
-    double weight = 0, time = 0;
-
-    for (size_t i = 0; i < observation->chunk_count; i++) {
-        weight += (double)observation->chunks[i].weight;
-        time += (double)observation->chunks[i].nanoseconds;
-    }
-    for (size_t i = 0; i < observation->chunk_count && weight > 0; i++) {
-        struct fact_chunk *chunk = &observation->chunks[i];
-
-        chunk->estimate = (uint64_t)(time * (double)chunk->weight / weight);
-    }
-}
-
 void observe_cubins(struct observation *observation, const struct cubins *cubins,
                     const char *assembler, const char *version)
 {
+    double weight = 0, time = 0;
+
     if (!observation || cubins->count == 0)
         return;
     observation->assembler = assembler;
@@ -330,7 +299,13 @@ void observe_cubins(struct observation *observation, const struct cubins *cubins
         observation->chunks[i].cubin_bytes = cubins->list[i].size;
         observation->chunks[i].nanoseconds = cubins->list[i].nanoseconds;
     }
-    estimate_peak(observation);
+    for (size_t i = 0; i < observation->chunk_count; i++) {
+        weight += (double)observation->chunks[i].weight;
+        time += (double)observation->chunks[i].nanoseconds;
+    }
+    for (size_t i = 0; i < observation->chunk_count && weight > 0; i++)
+        observation->chunks[i].estimate =
+            (uint64_t)(time * (double)observation->chunks[i].weight / weight);
 }
 
 struct text facts_name(const struct observation *observation, struct text name)

@@ -8,7 +8,6 @@
 #include "diag/demangle.h"
 #include "diag/json_tree.h"
 #include "observe/facts.h"
-#include "observe/page.h"
 #include "options/embedded.h"
 
 /* Increase this when something is removed or changes its meaning. */
