@@ -115,10 +115,10 @@ static bool collect_names(struct other_names *names, const struct link *link)
               add_ptx(names, member->name, (struct text){(const char *)code.data, code.size})))
             return false;
     }
-    for (size_t i = 0; i < link->member_cubin_count; i++)
-        for (size_t k = 1; k < link->member_cubins[i].symbol_count; k++)
-            if (link->member_cubins[i].symbols[k].binding != STB_LOCAL)
-                add_other_name(names, link->member_cubins[i].symbols[k].name);
+    for (size_t i = 0; i < link->cubin_count; i++)
+        for (size_t k = 1; k < link->cubins[i].cubin.symbol_count; k++)
+            if (link->cubins[i].cubin.symbols[k].binding != STB_LOCAL)
+                add_other_name(names, link->cubins[i].cubin.symbols[k].name);
     return link->lto.ptx.size == 0 || add_ptx(names, "lto.ptx", link->lto.ptx);
 }
 
@@ -167,9 +167,12 @@ static bool lto_ended(enum link_code code, const char *what)
 static bool compile_lto(struct link *link)
 {
     const struct lto_request wanted = lto_request_of(link, &link->nvjitlink, "libnvJitLink");
+    const struct lto_result *lto = &link->lto;
+    bool ok = lto_ended(lto_compile(&link->lto, &link->sources_arena, &wanted), "LTO-IR");
 
-    return lto_ended(lto_compile(&link->lto, &link->sources_arena, &wanted), "LTO-IR") &&
-           save_temps_lto(link->request->keep, &link->lto);
+    for (size_t i = 0; ok && i < lto->part_count && lto->part_count > 1; i++)
+        ok = save_temps(link, "lto", i, "ptx", text_bytes(lto->parts[i]));
+    return ok && save_temps(link, "lto", SIZE_MAX, "ptx", text_bytes(lto->ptx));
 }
 
 /* To PTX, or to one module of bitcode, in which everything stays visible. */
@@ -184,6 +187,7 @@ static bool compile_bitcode(struct link *link)
         .level = link->request->llvm_level,
         .is_linked = link->request->options.lto,
     };
+    bool ok;
 
     CONTEXT_DEFER(arena_cleanup, &others.arena);
     CONTEXT_DEFER(table_cleanup, &others.known);
@@ -192,10 +196,13 @@ static bool compile_bitcode(struct link *link)
         wanted.is_linked && (how.relocatable || how.emit_ltoir || !collect_names(&others, link));
     wanted.named = others.list;
     wanted.named_count = wanted.is_open ? 0 : others.count;
-    return lto_ended(
-               bitcode_compile(&link->bitcode, &link->sources_arena, &link->members.arena, &wanted),
-               "LLVM bitcode") &&
-           (how.emit_ltoir || save_temps_bitcode(link->request->keep, &link->bitcode));
+    ok = lto_ended(
+        bitcode_compile(&link->bitcode, &link->sources_arena, &link->members.arena, &wanted),
+        "LLVM bitcode");
+    for (size_t i = 0; ok && !how.emit_ltoir && i < link->bitcode.count; i++)
+        ok = save_temps(link, "bitcode", link->bitcode.count > 1 ? i : SIZE_MAX, "ptx",
+                        text_bytes(link->bitcode.modules[i].ptx));
+    return ok;
 }
 
 /* Warns of members that are not part of the result. */

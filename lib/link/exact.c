@@ -4,7 +4,7 @@
  * kernel calls which function of the driver (split/bank4.c). The splitter reads these calls from
  * the PTX, and the assembler drops calls that are never made. So the order is computed again from
  * the calls in the cubin, and compared. */
-#include "link/exact.h"
+#include "link/stages.h"
 
 #include <string.h>
 

@@ -6,7 +6,6 @@
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "join/join.h"
-#include "link/exact.h"
 #include "link/stages.h"
 #include "ptx/symbol.h"
 

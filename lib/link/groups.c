@@ -1,5 +1,5 @@
 /* groups.c: compares the options of the members whose code is assembled. */
-#include "link/groups.h"
+#include "link/stages.h"
 
 #include <string.h>
 
@@ -7,7 +7,6 @@
 #include "base/context.h"
 #include "base/name_list.h"
 #include "diag/diag.h"
-#include "link/state.h"
 #include "options/embedded.h"
 
 static bool is_ptx(const struct member *member)
@@ -211,10 +210,4 @@ void groups_tell(const struct link *link)
     for (size_t i = 0; i < link->group_count; i++)
         if (link->group_count > 1 || link->groups[i].options.count)
             tell_group(link, &link->groups[i]);
-}
-
-void groups_free_programs(struct link *link)
-{
-    for (size_t i = 0; i < link->group_count; i++)
-        program_free(&link->groups[i].program);
 }

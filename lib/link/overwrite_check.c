@@ -10,27 +10,19 @@
 #include "base/context.h"
 #include "diag/diag.h"
 
-#define MOST_OUTPUTS 10
-
-struct output_path {
+/* A file that is read, or that an option writes. */
+struct named_file {
     const char *path;
-    const char *option;
-    struct file_identity place; /* of the file, if it exists */
-    struct file_identity folder;
-    const char *name; /* name in the folder */
-};
-
-struct input_path {
-    const char *path;
-    struct file_identity place;
+    const char *option;          /* NULL = it is read */
+    struct file_identity place;  /* of the file, if it exists */
+    struct file_identity folder; /* of an output, */
+    const char *name;            /* and its name there */
 };
 
 struct paths {
     struct arena arena;
-    struct output_path outputs[MOST_OUTPUTS];
-    size_t output_count;
-    struct input_path *inputs;
-    size_t input_count;
+    struct named_file *files; /* those that are read first */
+    size_t count, capacity;
     struct file_identity keep; /* --keep's folder, if it exists */
     DIR *folder;
 };
@@ -51,72 +43,64 @@ static struct file_identity place_at(const char *path)
     return stat(path, &status) == 0 ? file_identity_of(&status) : (struct file_identity){0};
 }
 
-static void add_output(struct paths *paths, const char *option, const char *path)
+static void add_file(struct paths *paths, const struct named_file *file)
 {
-    const char *slash = path ? strrchr(path, '/') : NULL;
-    const char *folder = ".";
-
-    if (!path)
-        return;
-    if (slash)
-        folder = arena_string(&paths->arena, (struct text){path, (size_t)(slash - path) + 1});
-    paths->outputs[paths->output_count++] = (struct output_path){
-        .path = path,
-        .option = option,
-        .place = place_at(path),
-        .folder = place_at(folder),
-        .name = slash ? slash + 1 : path,
-    };
+    ARENA_PUSH(&paths->arena, paths->files, paths->count, paths->capacity) = *file;
 }
 
-static void note_input_path(struct paths *paths, const char *path, struct file_identity place)
+static void add_output(struct paths *paths, const char *option, const char *path)
 {
-    if (place.is_known)
-        paths->inputs[paths->input_count++] = (struct input_path){path, place};
+    const char *name = basename(path);
+    const char *folder =
+        name == path ? "."
+                     : arena_string(&paths->arena, (struct text){path, (size_t)(name - path)});
+
+    add_file(paths, &(struct named_file){path, option, place_at(path), place_at(folder), name});
+}
+
+static void add_input(struct paths *paths, const char *path)
+{
+    if (path)
+        add_file(paths, &(struct named_file){.path = path, .place = place_at(path)});
 }
 
 /* Adds the files that the link reads, the programs that it runs, and minilink itself. */
-static void add_input_paths(struct paths *paths, const struct link_request *request,
-                            const struct inputs *inputs)
+static void add_inputs(struct paths *paths, const struct link_request *request,
+                       const struct inputs *inputs)
 {
-    const struct assembler_request *assembler = &request->assembler;
-    static const char own[] = "/proc/self/exe";
     const char *const others[] = {request->index_file,
-                                  assembler->ptxas_path,
-                                  assembler_plugin_path(assembler->name),
+                                  request->assembler.ptxas_path,
+                                  assembler_plugin_path(request->assembler.name),
                                   request->nvjitlink,
                                   request->llvm,
                                   request->distribution.resume_plan,
-                                  request->distribution.program,
-                                  own};
-    size_t count = sizeof others / sizeof *others;
-    size_t most = inputs->count + inputs->thin_files.count + request->response_file_count + count;
+                                  request->distribution.program};
 
-    paths->inputs = arena_alloc(&paths->arena, most, sizeof *paths->inputs);
     for (size_t i = 0; i < inputs->count; i++)
-        note_input_path(paths, inputs->files[i].path, inputs->files[i].place);
+        add_file(paths, &(struct named_file){.path = inputs->files[i].path,
+                                             .place = inputs->files[i].place});
     for (size_t i = 0; i < inputs->thin_files.count; i++)
-        note_input_path(paths, inputs->thin_files.list[i], place_at(inputs->thin_files.list[i]));
+        add_input(paths, inputs->thin_files.list[i]);
     for (size_t i = 0; i < request->response_file_count; i++)
-        note_input_path(paths, request->response_files[i], place_at(request->response_files[i]));
-    for (size_t i = 0; i < count; i++)
-        if (others[i])
-            note_input_path(paths, others[i] == own ? "minilink itself" : others[i],
-                            place_at(others[i]));
+        add_input(paths, request->response_files[i]);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        add_input(paths, others[i]);
+    add_file(paths,
+             &(struct named_file){.path = "minilink itself", .place = place_at("/proc/self/exe")});
 }
 
-static const char *find_input_path(const struct paths *paths, struct file_identity place)
+static const char *find_input(const struct paths *paths, struct file_identity place)
 {
-    for (size_t i = 0; i < paths->input_count; i++)
-        if (file_identity_equal(paths->inputs[i].place, place))
-            return paths->inputs[i].path;
+    for (size_t i = 0; i < paths->count && !paths->files[i].option; i++)
+        if (file_identity_equal(paths->files[i].place, place))
+            return paths->files[i].path;
     return NULL;
 }
 
-static bool check_output(const struct paths *paths, size_t at)
+/* Compares an output with all before it. */
+static bool check_output(const struct paths *paths, const struct named_file *output)
 {
-    const struct output_path *output = &paths->outputs[at];
-    const char *input = find_input_path(paths, output->place);
+    const char *input = find_input(paths, output->place);
 
     if (input)
         return diag_fatal("Output file '%s' (%s) is input file '%s'", output->path, output->option,
@@ -124,9 +108,8 @@ static bool check_output(const struct paths *paths, size_t at)
     if (file_identity_equal(output->folder, paths->keep) && save_temps_is_name(output->name))
         return diag_fatal("Output file '%s' (%s) is one of those that --keep makes", output->path,
                           output->option);
-    for (size_t i = 0; i < at; i++) {
-        const struct output_path *other = &paths->outputs[i];
-        bool is_same_name = file_identity_equal(other->folder, output->folder) &&
+    for (const struct named_file *other = paths->files; other < output; other++) {
+        bool is_same_name = other->option && file_identity_equal(other->folder, output->folder) &&
                             strcmp(other->name, output->name) == 0;
 
         /* A device is the same file, but nothing in it is lost. */
@@ -145,12 +128,11 @@ static bool check_kept(struct paths *paths, const char *directory)
 
     paths->folder = opendir(directory);
     while (paths->folder && (entry = readdir(paths->folder))) {
-        const char *path, *input;
+        const char *input = NULL;
 
-        if (!save_temps_is_name(entry->d_name))
-            continue;
-        path = arena_printf(&paths->arena, "%s/%s", directory, entry->d_name);
-        input = find_input_path(paths, place_at(path));
+        if (save_temps_is_name(entry->d_name))
+            input = find_input(
+                paths, place_at(arena_printf(&paths->arena, "%s/%s", directory, entry->d_name)));
         if (input)
             return diag_fatal("Input file '%s' is one of those that --keep=%s makes", input,
                               directory);
@@ -158,32 +140,26 @@ static bool check_kept(struct paths *paths, const char *directory)
     return true;
 }
 
-/* Standard output may be appended to a file, which must not be an input. */
-static bool check_standard_output(const struct paths *paths)
-{
-    struct stat status;
-    const char *input;
-
-    if (fstat(STDOUT_FILENO, &status) || !S_ISREG(status.st_mode))
-        return true;
-    input = find_input_path(paths, file_identity_of(&status));
-    return !input || diag_fatal("The standard output is input file '%s'", input);
-}
-
 static bool is_dash(const char *path)
 {
     return path && strcmp(path, "-") == 0;
 }
 
-static bool prints(const struct link_request *request)
+/* What is printed may be appended to a file, which must not be an input. */
+static bool check_standard_output(const struct paths *paths, const struct link_request *request)
 {
-    const struct observe_request *observe = &request->observe;
+    bool prints = request->explain_split || request->merge.callgraph == CALLGRAPH_DOT ||
+                  request->cache.statistics || is_dash(request->output) ||
+                  is_dash(request->modules_file) || is_dash(request->dependency_file) ||
+                  is_dash(request->reproduce) || is_dash(request->observe.times) ||
+                  is_dash(request->observe.trace) || is_dash(request->observe.map);
+    struct stat status;
+    const char *input;
 
-    return request->explain_split || request->merge.callgraph == CALLGRAPH_DOT ||
-           request->cache.statistics || is_dash(request->output) ||
-           is_dash(request->modules_file) || is_dash(request->dependency_file) ||
-           is_dash(request->reproduce) || is_dash(observe->times) || is_dash(observe->trace) ||
-           is_dash(observe->map);
+    if (!prints || fstat(STDOUT_FILENO, &status) || !S_ISREG(status.st_mode))
+        return true;
+    input = find_input(paths, file_identity_of(&status));
+    return !input || diag_fatal("The standard output is input file '%s'", input);
 }
 
 bool overwrite_check_late(const char *option, const char *path, const struct link_request *request,
@@ -192,9 +168,9 @@ bool overwrite_check_late(const char *option, const char *path, const struct lin
     struct paths paths = {0};
 
     CONTEXT_DEFER(free_paths, &paths);
-    add_input_paths(&paths, request, inputs);
+    add_inputs(&paths, request, inputs);
     add_output(&paths, option, path);
-    return check_output(&paths, 0);
+    return check_output(&paths, &paths.files[paths.count - 1]);
 }
 
 static void add_outputs(struct paths *paths, const struct link_request *request)
@@ -203,7 +179,7 @@ static void add_outputs(struct paths *paths, const struct link_request *request)
     const struct {
         const char *option, *path;
         bool may_share; /* reports that name standard output follow each other there */
-    } outputs[MOST_OUTPUTS] = {
+    } outputs[] = {
         {"-o", request->output, false},
         {"-register-link-binaries", request->modules_file, false},
         {"--dependency-file", request->dependency_file, false},
@@ -216,23 +192,25 @@ static void add_outputs(struct paths *paths, const struct link_request *request)
         {"--emit-plan", request->distribution.emit_plan, false},
     };
 
-    for (size_t i = 0; i < MOST_OUTPUTS; i++)
-        if (!outputs[i].may_share || !is_dash(outputs[i].path))
+    for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
+        if (outputs[i].path && !(outputs[i].may_share && is_dash(outputs[i].path)))
             add_output(paths, outputs[i].option, outputs[i].path);
 }
 
 bool overwrite_check(const struct link_request *request, const struct inputs *inputs)
 {
     struct paths paths = {0};
+    size_t i;
     bool ok = true;
 
     CONTEXT_DEFER(free_paths, &paths);
-    add_input_paths(&paths, request, inputs);
+    add_inputs(&paths, request, inputs);
+    i = paths.count;
     add_outputs(&paths, request);
     if (request->keep)
         paths.keep = place_at(request->keep);
-    for (size_t i = 0; i < paths.output_count; i++)
-        ok = check_output(&paths, i) && ok;
-    return ok && (!prints(request) || check_standard_output(&paths)) &&
+    for (; i < paths.count; i++)
+        ok = check_output(&paths, &paths.files[i]) && ok;
+    return ok && check_standard_output(&paths, request) &&
            (!request->keep || check_kept(&paths, request->keep));
 }

@@ -7,9 +7,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "link/exact.h"
 #include "link/stages.h"
-#include "link/whole_program.h"
 #include "options/forward.h"
 
 /* Under -lto users expect code that runs. If a ptxas is installed, says how to use it. */
@@ -200,7 +198,10 @@ static bool assemble_cut(const struct link *link, const struct cut *cut,
         cubins_free(&assembled->cubins); /* no cubin was made */
     if (code == LINK_OK && request->product && request->product->wants_chunk && cubins->count == 1)
         buffer_append(&request->product->chunk, cubins->list[0].data, cubins->list[0].size);
-    return code == LINK_OK && save_temps_cubins(request->keep, cubins);
+    for (size_t i = 0; code == LINK_OK && i < cubins->count; i++)
+        if (!save_temps(link, "chunk", i, "cubin", chunk_cubin_bytes(&cubins->list[i])))
+            return false;
+    return code == LINK_OK;
 }
 
 static bool plan_nothing(const struct link *link)

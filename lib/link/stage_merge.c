@@ -10,7 +10,6 @@
 #include "facts/runs_on.h"
 #include "join/join.h"
 #include "link/stages.h"
-#include "link/whole_program.h"
 
 /* Whether a group's only chunk is libnvJitLink's PTX, unchanged. Measured: nvlink merges its cubin
  * unchanged: frames and data in the assembler's order, and code for other targets included. */
@@ -146,10 +145,10 @@ static void warn_of_mixture(const struct link *link, const struct merged *merged
 
     if (merged->joined_count == 0 || !cubin_find_kind(merged->joined, KIND_BUILTIN))
         return;
-    for (size_t i = 0; i < link->member_cubin_count && !own; i++) {
-        const char *name = link->member_cubins[i].name;
+    for (size_t i = 0; i < link->cubin_count && !own; i++) {
+        const char *name = link->cubins[i].cubin.name;
 
-        if (cubin_find_kind(&link->member_cubins[i], KIND_BUILTIN))
+        if (cubin_find_kind(&link->cubins[i].cubin, KIND_BUILTIN))
             continue;
         *(members_is_system(name) ? &system : &own) = name;
     }
@@ -204,8 +203,7 @@ static bool merge_all(const struct link *link, const struct cut *cut,
     wanted.version = MINILINK_VERSION;
     is_told = diag_state_get()->verbose || wanted.wants_places ||
               wanted.callgraph != CALLGRAPH_NONE || request->product;
-    cubins = arena_alloc(&merged->arena, link->member_cubin_count + link->group_count + 1,
-                         sizeof *cubins);
+    cubins = arena_alloc(&merged->arena, link->cubin_count + link->group_count + 1, sizeof *cubins);
     count = member_cubins_order(cubins, link, merged->joined, merged->joined_count);
     if (count == 0) {
         cubins[count++] = &merged->joined[merged->joined_count++];
@@ -220,7 +218,7 @@ static bool merge_all(const struct link *link, const struct cut *cut,
 
 static struct observe_work merge_work(const struct link *link, const struct cubins *cubins)
 {
-    struct observe_work work = {cubins->count + link->member_cubin_count, "cubins", 0};
+    struct observe_work work = {cubins->count + link->cubin_count, "cubins", 0};
 
     for (size_t i = 0; i < cubins->count; i++)
         work.bytes += cubins->list[i].size;

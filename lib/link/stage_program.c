@@ -110,10 +110,10 @@ static void find_undefined(struct link *link, struct names *names)
 {
     const char *const *wanted = link->request->undefined;
 
-    for (size_t i = 0; i < link->member_cubin_count; i++)
-        for (size_t k = 1; k < link->member_cubins[i].symbol_count; k++)
-            if (link->member_cubins[i].symbols[k].section == SHN_UNDEF)
-                add_wanted_name(link, names, link->member_cubins[i].symbols[k].name);
+    for (size_t i = 0; i < link->cubin_count; i++)
+        for (size_t k = 1; k < link->cubins[i].cubin.symbol_count; k++)
+            if (link->cubins[i].cubin.symbols[k].section == SHN_UNDEF)
+                add_wanted_name(link, names, link->cubins[i].cubin.symbols[k].name);
     for (; wanted && *wanted; wanted++)
         add_wanted_name(link, names, text_of(*wanted));
 }
@@ -176,7 +176,7 @@ static void drop_groups(struct link *link)
 
     for (size_t i = 0; i < link->group_count; i++)
         if (has_group_code(link, &link->groups[i]) ||
-            (kept == 0 && i + 1 == link->group_count && link->member_cubin_count == 0))
+            (kept == 0 && i + 1 == link->group_count && link->cubin_count == 0))
             link->groups[kept++] = link->groups[i];
     link->group_count = kept;
 }
@@ -200,7 +200,7 @@ static bool read_texts(struct link *link)
                   &link->sources_arena);
     drop_texts(link, link->texts);
     drop_groups(link);
-    if (link->members.ptx_count + link->members.lto_count + link->member_cubin_count == 0)
+    if (link->members.ptx_count + link->members.lto_count + link->cubin_count == 0)
         diag_warning("Nothing of the archives is linked: they have no kernel, and no other input "
                      "needs what they define");
     return true;
@@ -379,9 +379,9 @@ static void mark_defined(struct table *names, const struct link *link, uint32_t 
             if (symbol->is_defined && table_find(names, symbol->own_name) != TABLE_NONE)
                 table_set(names, symbol->own_name, found);
         }
-    for (size_t i = 0; i < link->member_cubin_count; i++)
-        for (size_t k = 1; k < link->member_cubins[i].symbol_count; k++) {
-            const struct cubin_symbol *symbol = &link->member_cubins[i].symbols[k];
+    for (size_t i = 0; i < link->cubin_count; i++)
+        for (size_t k = 1; k < link->cubins[i].cubin.symbol_count; k++) {
+            const struct cubin_symbol *symbol = &link->cubins[i].cubin.symbols[k];
 
             if (symbol->section != SHN_UNDEF && table_find(names, symbol->name) != TABLE_NONE)
                 table_set(names, symbol->name, found);
@@ -431,7 +431,7 @@ bool stage_link(struct link *link)
  * cubins alone keeps its pages. */
 void stage_release(struct link *link)
 {
-    groups_free_programs(link);
+    state_free_programs(link);
     arena_free(&link->sources_arena);
     if (state_has_ptx(link))
         inputs_release(&link->inputs);

@@ -81,14 +81,25 @@ static bool split_groups(const struct link *link, struct cut *cut, const struct 
     return ok;
 }
 
-static bool keep_texts(const struct link *link, const struct cut *cut)
+static bool keep_program(const struct link *link, size_t group)
 {
-    const char *keep = link->request->keep;
-    bool ok = save_temps_chunks(keep, &cut->chunks);
+    const struct split_request whole = {.wanted = 1, .arch = link->members.arch};
+    struct chunks chunks = {0};
 
+    CONTEXT_DEFER(chunks_cleanup, &chunks);
+    return split_program(&chunks, &link->groups[group].program, &whole) &&
+           save_temps(link, "linked", link->group_count > 1 ? group : SIZE_MAX, "ptx",
+                      text_bytes(chunks.list[0].text));
+}
+
+static bool keep_texts(const struct link *link, const struct chunks *chunks)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < chunks->count && ok; i++)
+        ok = save_temps(link, "chunk", i, "ptx", text_bytes(chunks->list[i].text));
     for (size_t i = 0; i < link->group_count && ok; i++)
-        ok = save_temps_program(keep, &link->groups[i].program,
-                                link->group_count > 1 ? i : SIZE_MAX, link->members.arch);
+        ok = keep_program(link, i);
     return ok;
 }
 
@@ -138,7 +149,8 @@ bool stage_split(const struct link *link, struct cut *cut, struct assembled *ass
 {
     bool ok = !state_has_ptx(link) ||
               (split_groups(link, cut, NULL) && unite_chunks(link, cut, assembled) &&
-               cut_edited_chunks(link, cut, assembled) && keep_texts(link, cut));
+               cut_edited_chunks(link, cut, assembled) &&
+               (!link->request->keep || keep_texts(link, &cut->chunks)));
 
     for (size_t i = 0; i < link->group_count && cut->chunks.count; i++)
         verbose_program(&link->groups[i].program);

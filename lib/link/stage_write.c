@@ -173,9 +173,9 @@ static bool end_virtual(const struct link *link, const struct results *results)
  * share a text with another one. */
 static bool emit_ptx(const struct link *link, const struct results *results)
 {
-    if (results->cut.chunks.count != 1 || link->member_cubin_count > 0)
+    if (results->cut.chunks.count != 1 || link->cubin_count > 0)
         return diag_fatal("-emit-ptx: the program cannot be one PTX module: %s",
-                          link->member_cubin_count > 0     ? "some members have machine code only"
+                          link->cubin_count > 0            ? "some members have machine code only"
                           : results->cut.chunks.count == 0 ? "no input has PTX for the target"
                           : link->group_count > 1
                               ? "options for the assembler are stored in its modules, and differ; "
@@ -189,7 +189,7 @@ static bool emit_ptx(const struct link *link, const struct results *results)
 
 static bool emit_texts(const struct link *link, const struct results *results)
 {
-    if (link->member_cubin_count || link->members.lto_count || link->bitcode.count)
+    if (link->cubin_count || link->members.lto_count || link->bitcode.count)
         return diag_fatal(
             "--emit-texts: some members have no PTX: machine code, LTO-IR or bitcode");
     return write_all_files(link, results, true);

@@ -1,8 +1,7 @@
-/* stages.h: the stages, in the order in which link.c runs them.
+/* stages.h: the stages, in the order in which link.c runs them, and the rest of the room.
  *
- * Each stage reads the results of earlier ones (const, after stage_program.c and compile.c), makes
- * its own result, and reports its work under -vv and to link->observation. False after an error; it
- * has reported all of them. */
+ * A stage reads the results of earlier ones, makes its own, and reports its work under -vv and to
+ * link->observation. False after an error; all errors have been reported. */
 #pragma once
 
 #include "link/state.h"
@@ -25,14 +24,38 @@ bool stage_link(struct link *link);
 /* Frees the program and its PTX, and releases the inputs: the chunks are made. */
 void stage_release(struct link *link);
 
+/* groups.c: which members' PTX is linked into one program: that which is assembled with the same
+ * options
+ *
+ * Measured on nvlink 13.0 and 13.5: each PTX member is assembled apart, with the options stored in
+ * it (options/stored.h), and merged at its place among the inputs; what LTO makes is merged where
+ * the toolkit's nvlink does (MERGES_LTO_FIRST in facts/behaviours.def), and is assembled with the
+ * limit on registers that its own options agree on. Members with the same options give the same
+ * code in one program, which is nearly every link. In others, a group is a run of neighbours: of
+ * weak definitions the first may count, so that the order of the merge must be the inputs'. */
+
+/* Fills link->groups, once members have been selected; empty when nothing is to be assembled. */
+void groups_make(struct link *link);
+
+/* Whether the member's PTX, or what its code becomes, is in the group. */
+bool groups_have(const struct group *group, const struct member *members, size_t index);
+
+/* Whether a word of -Xptxas, or of the options of some group, contains `part`. */
+bool groups_tell_assembler(const struct link *link, const char *part);
+
+/* The words of all groups and of -Xptxas, in `arena`; end with NULL. */
+const char *const *groups_all_words(const struct link *link, struct arena *arena);
+
+/* -vv: the groups and their options. */
+void groups_tell(const struct link *link);
+
 /* member_cubins.c: the members that are machine code
  *
  * nvcc names libcudadevrt on every command line. Measured on nvlink: the library's code takes part
  * when another input calls one of its functions, even from dead code, and always with
  * -keep-system-libraries. */
 
-/* Fills link->member_cubins, and link->system_names for libcudadevrt. False, and errors, when a
- * cubin cannot be read. */
+/* Fills link->cubins, and link->system_names for libcudadevrt. */
 bool member_cubins_read(struct link *link);
 
 /* Drops libcudadevrt when neither the linked PTX nor another cubin calls it. */
@@ -65,18 +88,36 @@ bool compile_to_ltoir(struct link *link);
 
 /* stage_split.c: from the program to its chunks */
 
-/* Cuts the program into chunks. */
 bool stage_split(const struct link *link, struct cut *cut, struct assembled *assembled);
+
+/* exact.c: joins the chunks of an exact split to one program
+ *
+ * Each chunk's cubin is a whole program with a share of the kernels; joined, they are what the
+ * assembler would have made of all kernels. The parts that they share must be the same in all of
+ * them, which is checked; if they are not, the program is assembled in one piece. The first that
+ * ends is tried alone, so that this costs little. */
+
+/* Joins `cubins`, those of `chunks`, into the program's, in `image`. False when they do not fit
+ * together; *why then says how ("chunk 2 has another .nv.constant3"), in `arena`. */
+bool exact_make_program(struct buffer *image, const struct chunks *chunks,
+                        const struct cubins *cubins, struct arena *arena, const char **why);
+
+/* Whether the cubin of one of `chunks` is written in a form that can be joined; true where there is
+ * no memory to tell. A pool's task may call it. */
+bool exact_is_known(const void *chunks, struct bytes cubin);
+
+/* --verify-split: compares the program made of chunks with `whole`, which the assembler made of all
+ * kernels at once. The error names the first section that differs. */
+bool exact_verify(struct bytes program, struct bytes whole);
 
 /* exact_probe.c: whether what the assembler makes of chunks can be joined: found before any chunk
  * is assembled, so that a program that must be assembled in one piece is not assembled twice */
 
-/* Why the program must be assembled in one piece, as far as options and target tell; NULL for no
- * reason. */
+/* Why the program must be assembled in one piece, as far as options and target tell; or NULL. */
 const char *exact_probe_options(const struct link *link);
 
 /* Sets *obstacle to the same, as far as ptxas's version tells, or a small program that it is given,
- * in chunks and in one piece, or that is taken from the cache. False after an error. */
+ * in chunks and in one piece, or that is taken from the cache. */
 bool exact_probe_find(const struct link *link, struct assembled *assembled, const char **obstacle);
 
 /* stage_assemble.c: from the chunks to their cubins, or to the program's */
@@ -104,9 +145,26 @@ const struct chunk_cubin *stage_program_cubin(const struct assembled *assembled)
 bool stage_is_finished(const struct link *link, const struct cut *cut,
                        const struct assembled *assembled);
 
+/* whole_program.c: a cubin that needs no merge, since an assembler made it of a whole program
+ *
+ * Measured on nvlink: under -lto, when nothing but LTO-IR is linked and the link is not split, the
+ * output is byte for byte what ptxas writes for the program without -c: an executable, in which
+ * each kernel has its own copies of the functions it calls. The same is done here; only names that
+ * linking the PTX had to change are restored. */
+
+/* True for an executable cubin, by its ELF header. */
+bool whole_program_is(struct bytes data);
+
+/* Whether it has the requested ABI. */
+bool whole_program_has_abi(struct bytes data, enum merge_abi wanted);
+
+/* Takes the executable in data[0..size), of the chunk with the name `name`: checks it, restores its
+ * symbols' names from chunks->symbols, in place, and fills in `report` (NULL = not wanted). */
+bool whole_program_take(void *data, size_t size, const char *name, const struct chunks *chunks,
+                        struct merge_report *report);
+
 /* stage_merge.c: from the cubins to one image */
 
-/* Makes one image of all cubins. */
 bool stage_merge(const struct link *link, const struct cut *cut, const struct assembled *assembled,
                  struct merged *merged);
 
@@ -134,9 +192,8 @@ void link_cache_keep(struct link *link, const struct results *results);
  * @response.txt` in the folder repeats the link, like the same toolkit's nvlink. It is written as
  * soon as the inputs are open, so that later failures can be reproduced too. */
 
-/* Writes the file that the request names; true without one. Files that the request's words name are
- * added to the tar and named by their place there; members of thin archives are added at their
- * places too. */
+/* Writes the file, if one is requested, with the files that the request's words name, too, and the
+ * members of thin archives. */
 bool reproduce_write(const struct link *link);
 
 /* dependencies.c: a rule for make with the files that the output depends on (also for ninja's
@@ -169,40 +226,26 @@ bool stage_end_early(const struct link *link, const struct results *results);
 /* overwrite_check.c: a link overwrites no file that it reads or writes */
 
 /* False, reported, when a path of the request occurs twice, under whatever names and through
- * whatever links, and is written at least once. Written are -o, -register-link-binaries,
- * --dependency-file, --reproduce, --emit-plan, reports (-time, --time-trace, --report, --map), the
- * files that --keep makes, and the file that standard output leads to, if something is printed.
- * Read are the inputs, including libraries and members of thin archives, response files, -uidx's
- * file, the programs and libraries that options name, and this program. Files that are not regular,
- * like /dev/null, are ignored. */
+ * whatever links, and is written at least once: by an option, by --keep, or as what standard output
+ * leads to, if something is printed. What is read includes libraries, members of thin archives, the
+ * programs and libraries that options name, and this program. Files that are not regular, like
+ * /dev/null, are ignored. */
 bool overwrite_check(const struct link_request *request, const struct inputs *inputs);
 
 /* The same for an output of the option whose name is known only now. */
 bool overwrite_check_late(const char *option, const char *path, const struct link_request *request,
                           const struct inputs *inputs);
 
-/* save_temps.c: --keep=DIR: intermediate results of the stages, as files for people and other tools
- *
- * Each function writes into the folder `directory`, makes it if it is missing, and does nothing
- * when `directory` is NULL. False, and a fatal diagnostic, when a file cannot be written. */
+/* save_temps.c: --keep=DIR: intermediate results of the stages, as files for people and other
+ * tools: the PTX that libnvJitLink made, lto.ptx, and if it was joined from parts lto-0.ptx, ...;
+ * that of libLLVM, bitcode.ptx or bitcode-0.ptx, ...; the program as one module, linked.ptx, or
+ * linked-0.ptx, ... if there are several; chunk-0.ptx, ... and chunk-0.cubin, ... */
 
-/* The PTX that libnvJitLink made of LTO-IR: lto.ptx; and if it was joined from several parts,
- * lto-0.ptx, lto-1.ptx, ... */
-bool save_temps_lto(const char *directory, const struct lto_result *lto);
-
-/* The PTX that libLLVM made of bitcode: bitcode.ptx, or bitcode-0.ptx, bitcode-1.ptx, ... */
-bool save_temps_bitcode(const char *directory, const struct bitcode_result *bitcode);
-
-/* The whole program as one module: linked.ptx, or linked-INDEX.ptx if there are several (SIZE_MAX:
- * there are not). */
-bool save_temps_program(const char *directory, const struct program *program, size_t index,
-                        struct arch arch);
-
-/* chunk-0.ptx, chunk-1.ptx, ... */
-bool save_temps_chunks(const char *directory, const struct chunks *chunks);
-
-/* chunk-0.cubin, chunk-1.cubin, ... */
-bool save_temps_cubins(const char *directory, const struct cubins *cubins);
+/* Writes STEM.SUFFIX, or STEM-INDEX.SUFFIX (SIZE_MAX = none), into the folder, if one is requested,
+ * and makes that if it is missing. False, and a fatal diagnostic, when the file cannot be written.
+ */
+bool save_temps(const struct link *link, const char *stem, size_t index, const char *suffix,
+                struct bytes bytes);
 
 /* True for names that such files have in the folder. */
 bool save_temps_is_name(const char *name);
@@ -219,8 +262,7 @@ void verbose_agreement(const struct agreement *agreement);
 /* Phase I. */
 void verbose_program(const struct program *program);
 
-/* The chunks, and the reason why they are not assembled in parallel, or NULL. Prints nothing when
- * there are none. */
+/* The chunks, if there are any, and the reason why they are not assembled in parallel, or NULL. */
 void verbose_chunks(const struct chunks *chunks, const char *sequential_reason);
 
 /* Phase II: assembler, threads, time per chunk. */

@@ -176,7 +176,7 @@ bool state_has_merge(const struct link *link, const struct chunks *chunks)
     bool has_split =
         chunks->count > 1 && (!chunks->is_exact || link->agreement.split_compile_extended != 1);
 
-    return !state_is_program(link) || link->lto.ptx.size == 0 || link->member_cubin_count > 0 ||
+    return !state_is_program(link) || link->lto.ptx.size == 0 || link->cubin_count > 0 ||
            has_split || state_is_void(link, chunks);
 }
 
@@ -218,17 +218,23 @@ void state_free_results(struct results *results)
     buffer_free(&cut->explanation);
 }
 
+void state_free_programs(struct link *link)
+{
+    for (size_t i = 0; i < link->group_count; i++)
+        program_free(&link->groups[i].program);
+}
+
 void state_free(struct link *link)
 {
     diag_state_get()->record = NULL;
     buffer_free(&link->cached.record.bytes);
     cache_value_free(&link->cached.value);
     observe_close(link->observation);
-    for (size_t i = 0; i < link->member_cubin_count; i++)
-        cubin_free(&link->member_cubins[i]);
+    for (size_t i = 0; i < link->cubin_count; i++)
+        cubin_free(&link->cubins[i].cubin);
     arena_free(&link->cubin_arena);
     table_free(&link->system_names);
-    groups_free_programs(link);
+    state_free_programs(link);
     arena_free(&link->groups_arena);
     entries_free(&link->entries);
     arena_free(&link->entries_arena);

@@ -10,14 +10,15 @@
 #include "diag/diag_record.h"
 #include "input/member.h"
 #include "input/used.h"
-#include "link/groups.h"
 #include "link/link.h"
 #include "lto/bitcode.h"
 #include "merge/merge.h"
 #include "observe/observe.h"
 #include "options/entries.h"
+#include "options/stored.h"
 #include "os/toolkit_version.h"
 #include "pool/spread.h"
+#include "ptx/program.h"
 
 /* Result of splitting. */
 struct cut {
@@ -72,6 +73,25 @@ struct results {
     struct merged merged;
 };
 
+/* Members whose PTX is assembled with the same options (groups.c). */
+struct group {
+    size_t first; /* the PTX and bitcode among these members, */
+    size_t end;
+    bool has_lto;                  /* and the PTX that LTO-IR becomes */
+    size_t place;                  /* the member before which its cubin is merged; SIZE_MAX: last */
+    struct stored_options options; /* of the assembler, before the command line's */
+    struct program program;        /* its PTX, linked by stage_link() */
+};
+
+/* A member that is machine code. */
+struct member_cubin {
+    struct member *member;
+    struct bytes code;
+    struct cubin cubin;
+    bool is_optional; /* libcudadevrt's, unless that is wanted: */
+    bool is_read;
+};
+
 /* A library that compiles inputs. */
 struct compiler {
     char *path;           /* malloc'ed; NULL = none is needed */
@@ -104,8 +124,8 @@ struct link {
     struct needed_text *texts;     /* of each member that is PTX, in sources_arena */
     struct arena sources_arena;    /* the programs' PTX; gone once the chunks have theirs */
     struct arena cubin_arena;
-    struct cubin *member_cubins; /* of the members with that role, read */
-    size_t member_cubin_count;
+    struct member_cubin *cubins; /* in input order */
+    size_t cubin_count;
     struct table system_names; /* functions that libcudadevrt defines */
     bool has_system;           /* libcudadevrt is among the inputs, and may be left out */
     bool is_system_unused;     /* ... and was */
@@ -192,6 +212,9 @@ bool state_check_changes(const struct link *link);
 
 /* Frees the results of the stages after stage_program.c; call it before state_free(). */
 void state_free_results(struct results *results);
+
+/* Frees the groups' programs. */
+void state_free_programs(struct link *link);
 
 /* Frees the results of the stages of stage_program.c. */
 void state_free(struct link *link);

@@ -1,6 +1,6 @@
 /* whole_program.c: restores names in place, which works since a changed name begins with the
  * original one. -v's facts are read from the attribute records, as nothing was merged. */
-#include "link/whole_program.h"
+#include "link/stages.h"
 
 #include <elf.h>
 #include <string.h>

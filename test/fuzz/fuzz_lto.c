@@ -6,7 +6,7 @@
  * of its symbols' names is their own. */
 #include <elf.h>
 
-#include "link/whole_program.h"
+#include "link/stages.h"
 #include "lto/job.h"
 #include "lto/nvjitlink.h"
 #include "fuzz.h"

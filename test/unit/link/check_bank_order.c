@@ -1,7 +1,7 @@
 /* check_bank_order.c: a program that is joined of chunks has the functions of the driver in the
  * order that its kernels' calls lead to. The cubins are ptxas's, of fixtures/exact/closed.ptx. */
 
-#include "link/exact.h"
+#include "link/stages.h"
 #include "files.h"
 #include "suite.h"
 
