@@ -5,7 +5,7 @@
 #include "base/word_list.h"
 #include "diag/diag.h"
 #include "diag/events.h"
-#include "distribute/verify_cubin.h"
+#include "distribute/distribute.h"
 #include "ptx/lexer.h"
 
 /* One call of remote_chunks_run. */

@@ -7,8 +7,8 @@
 #include "assemble/workitem.h"
 #include "base/buffer.h"
 #include "diag/diag.h"
+#include "distribute/distribute.h"
 #include "distribute/files.h"
-#include "distribute/job_report.h"
 #include "output/output.h"
 
 /* Largest chunk that is read. */
@@ -99,11 +99,8 @@ static struct bytes cubin_of(const struct single_chunk *chunk, enum link_code co
 
 static bool write_chunk_report(struct single_chunk *chunk, enum link_code code)
 {
-    struct job_report report = {.code = (int)code, .log = text_of(chunk->result.log)};
-
-    job_report_hash(files_bytes(&chunk->input), report.input);
-    job_report_hash(cubin_of(chunk, code), report.output);
-    job_report_write(&chunk->report, &report);
+    job_report_write(&chunk->report, code, files_bytes(&chunk->input), cubin_of(chunk, code),
+                     text_of(chunk->result.log));
     return output_write_file(chunk->request->report, buffer_bytes(&chunk->report));
 }
 

@@ -1,7 +1,7 @@
 /* single_chunk.h: assembles one chunk from a file to a file: what minilink does on another machine.
  *
  * minilink(1), Distributors: --assemble-chunk. The cubin is the one that the link itself would have
- * made; a report (distribute/job_report.h) has the messages. */
+ * made; a report (distribute/job_report.c) has the messages. */
 #pragma once
 
 #include "assemble/assembler.h"

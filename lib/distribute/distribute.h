@@ -16,6 +16,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arch.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/context.h"
@@ -45,7 +46,7 @@ struct distribute_tool {
     const char *shared_path;   /* of that file, set by distribute_name_files */
     bool is_positional; /* a job's words are input, shared file, output and report, instead of
                            input, --chunk-report=, -o and output */
-    bool reports;       /* the tool is minilink, which accepts --chunk-report=FILE (job_report.h) */
+    bool reports;       /* the tool is minilink, which accepts --chunk-report=FILE (job_report.c) */
     unsigned time_limit;      /* of one job, in seconds; 0 = none */
     uint64_t memory;          /* estimated memory of a job, in bytes, plus */
     uint64_t memory_per_byte; /* this much for each byte of its input */
@@ -131,6 +132,50 @@ enum link_code distribute_resume_plan(struct distribute_batch *batch);
 
 /* result.c: reads the outputs of a job, and sets its `end` and the fields that belong to that. */
 void result_take(struct distribute_batch *batch, struct distribute_job *job);
+
+/* job_report.c: the report that minilink, as a tool on another machine, writes beside its output
+ *
+ * It has a line
+ *     minilink-report 1 CODE INPUT OUTPUT BYTES
+ * followed by the log of BYTES bytes. CODE is the result code; INPUT and OUTPUT are XXH3-128 of the
+ * bytes read and written (32 hexadecimal digits each; of nothing if nothing was written). */
+
+/* Room for a hash in hexadecimal digits. */
+#define JOB_REPORT_HASH_SIZE 33
+
+struct job_report {
+    int code; /* enum link_code */
+    char input[JOB_REPORT_HASH_SIZE], output[JOB_REPORT_HASH_SIZE];
+    struct text log; /* a view of the file */
+};
+
+void job_report_write(struct buffer *out, enum link_code code, struct bytes input,
+                      struct bytes output, struct text log);
+
+/* False when the bytes are not a complete report. */
+bool job_report_read(struct job_report *report, struct bytes file);
+
+/* Whether it is the hash of the bytes. */
+bool job_report_hash_is(const char *hash, struct bytes bytes);
+
+/* verify_cubin.c: checks that bytes from elsewhere are the requested cubin */
+
+struct verify_cubin_expectation {
+    struct arch arch;
+    uint32_t mode;       /* enum minilink_mode */
+    bool is_vouched_for; /* a report confirms that these are the bytes that the assembler wrote for
+                            this chunk */
+};
+
+/* NULL when the bytes are an ELF file of the right kind and target, with all its parts inside and
+ * the job's kernels among them. Else what is wrong, in `arena`. `expectation` is a struct
+ * verify_cubin_expectation. */
+const char *verify_cubin(void *expectation, struct arena *arena, const struct distribute_job *job,
+                         struct bytes data);
+
+/* Whether a cubin of `size` bytes can have this beginning. True for any small file: verify_cubin
+ * says what is wrong with that. */
+bool verify_cubin_begins(struct bytes head, uint64_t size);
 
 /* jobfile.c: the JSON files of a batch
  *

@@ -1,15 +1,16 @@
 /* job_report.c: one line, followed by the log. */
-#include "distribute/job_report.h"
+#include "distribute/distribute.h"
 
-#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <xxhash.h>
 
-#include "base/text.h"
+/* Room for the line. */
+#define LINE_SIZE 160
 
-static const char format[] = "minilink-report 1 ";
+static const char format[] = "minilink-report 1 %d %s %s %zu\n";
 
-const char *job_report_hash(struct bytes bytes, char hash[JOB_REPORT_HASH_SIZE])
+static const char *hash_of(struct bytes bytes, char hash[JOB_REPORT_HASH_SIZE])
 {
     XXH128_hash_t value = XXH3_128bits(bytes.data, bytes.size);
 
@@ -18,44 +19,38 @@ const char *job_report_hash(struct bytes bytes, char hash[JOB_REPORT_HASH_SIZE])
     return hash;
 }
 
-void job_report_write(struct buffer *out, const struct job_report *report)
+bool job_report_hash_is(const char *hash, struct bytes bytes)
 {
-    buffer_printf(out, "%s%d %s %s %zu\n", format, report->code, report->input, report->output,
-                  report->log.size);
-    buffer_text(out, report->log);
+    return strcmp(hash, hash_of(bytes, (char[JOB_REPORT_HASH_SIZE]){0})) == 0;
 }
 
-/* Removes a number and the character after it from *rest. */
-static bool take_job_number(struct text *rest, struct text end, uint64_t *number)
+void job_report_write(struct buffer *out, enum link_code code, struct bytes input,
+                      struct bytes output, struct text log)
 {
-    return text_scan_number(rest, number) && text_skip(rest, end);
+    char hashes[2][JOB_REPORT_HASH_SIZE];
+
+    buffer_printf(out, format, (int)code, hash_of(input, hashes[0]), hash_of(output, hashes[1]),
+                  log.size);
+    buffer_text(out, log);
 }
 
-static bool take_hash(struct text *rest, char hash[JOB_REPORT_HASH_SIZE])
-{
-    const size_t size = JOB_REPORT_HASH_SIZE - 1;
-
-    if (rest->size <= size || rest->data[size] != ' ')
-        return false;
-    for (size_t i = 0; i < size; i++)
-        if (!memchr("0123456789abcdef", rest->data[i], 16))
-            return false;
-    memcpy(hash, rest->data, size);
-    hash[size] = '\0';
-    *rest = text_drop(*rest, size + 1);
-    return true;
-}
-
+/* The line must be the one that would be written now. */
 bool job_report_read(struct job_report *report, struct bytes file)
 {
-    struct text rest = {(const char *)file.data, file.size};
-    uint64_t code, size;
+    char line[LINE_SIZE], again[LINE_SIZE];
+    const char *end = file.size ? memchr(file.data, '\n', file.size) : NULL;
+    size_t size = end ? (size_t)(end + 1 - (const char *)file.data) : LINE_SIZE, log_size;
 
-    if (!text_skip(&rest, TEXT(format)) || !take_job_number(&rest, TEXT(" "), &code) ||
-        code > INT_MAX || !take_hash(&rest, report->input) || !take_hash(&rest, report->output) ||
-        !take_job_number(&rest, TEXT("\n"), &size) || rest.size != size)
+    if (size >= LINE_SIZE)
         return false;
-    report->code = (int)code;
-    report->log = rest;
-    return true;
+    memcpy(line, file.data, size);
+    line[size] = '\0';
+    if (sscanf(line, "minilink-report 1 %9d %32[0-9a-f] %32[0-9a-f] %18zu", &report->code,
+               report->input, report->output, &log_size) != 4)
+        return false;
+    snprintf(again, sizeof again, format, report->code, report->input, report->output, log_size);
+    report->log = text_drop((struct text){(const char *)file.data, file.size}, size);
+    return strcmp(line, again) == 0 && report->code >= 0 &&
+           strlen(report->input) == JOB_REPORT_HASH_SIZE - 1 &&
+           strlen(report->output) == JOB_REPORT_HASH_SIZE - 1 && report->log.size == log_size;
 }

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "distribute/files.h"
-#include "distribute/job_report.h"
 
 /* Largest output that is accepted; a real one is a few MiB. */
 #define OUTPUT_LIMIT ((size_t)2 << 30)
@@ -102,7 +101,6 @@ static void take_reported(struct distribute_batch *batch, struct distribute_job 
                           struct looking *looking)
 {
     struct job_report report;
-    char hash[JOB_REPORT_HASH_SIZE];
 
     if (!files_read(&looking->report, job->report_path, LOG_LIMIT)) {
         if (errno != ENOENT)
@@ -113,8 +111,7 @@ static void take_reported(struct distribute_batch *batch, struct distribute_job 
         set_wrong(job, "its report is damaged");
         return;
     }
-    job_report_hash(text_bytes(job->input), hash);
-    if (strcmp(hash, report.input) != 0) {
+    if (!job_report_hash_is(report.input, text_bytes(job->input))) {
         set_wrong(job, "its report is about another input");
         return;
     }
@@ -126,7 +123,7 @@ static void take_reported(struct distribute_batch *batch, struct distribute_job 
     }
     if (!read_output(batch, job, looking))
         return;
-    if (strcmp(job_report_hash(files_bytes(&looking->output), hash), report.output) != 0)
+    if (!job_report_hash_is(report.output, files_bytes(&looking->output)))
         set_wrong(job, "it is not what its report says was written: it is damaged, or not whole");
     else
         take_output(batch, job, looking);

@@ -1,6 +1,6 @@
 /* verify_cubin.c: checks a cubin from another machine, which may have died while writing.
  * cubin_read checks all of it, as the merge will. */
-#include "distribute/verify_cubin.h"
+#include "distribute/distribute.h"
 
 #include <elf.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "diag/diag.h"
-#include "distribute/job_report.h"
+#include "distribute/distribute.h"
 #include "lto/llvm.h"
 #include "lto/nvjitlink.h"
 #include "os/descriptor.h"
@@ -77,17 +77,15 @@ static enum link_code run(void *argument)
 static enum link_code write_answer_report(void *argument)
 {
     const struct child *child = argument;
-    struct job_report report = {.code = child->status == LTO_CHILD_ANSWERED    ? LINK_OK
-                                        : child->status == LTO_CHILD_NO_MEMORY ? LINK_NO_MEMORY
-                                                                               : LINK_ENVIRONMENT};
+    enum link_code code = child->status == LTO_CHILD_ANSWERED    ? LINK_OK
+                          : child->status == LTO_CHILD_NO_MEMORY ? LINK_NO_MEMORY
+                                                                 : LINK_ENVIRONMENT;
     struct buffer text = {0};
     struct bytes answer;
 
     if (!map(&answer, child->argv[ANSWER]))
         return LINK_FAILED;
-    job_report_hash(child->job, report.input);
-    job_report_hash(answer, report.output);
-    job_report_write(&text, &report);
+    job_report_write(&text, code, child->job, answer, TEXT(""));
     return output_write_file(child->argv[REPORT], buffer_bytes(&text)) ? LINK_OK : LINK_FAILED;
 }
 

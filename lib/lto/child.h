@@ -4,7 +4,7 @@
  *
  * LIBRARY is the job's library. It is loaded first, so that a child which is copied for each job
  * (os/fork_server.h) has it. The others are files: /dev/fd/N in a link on this machine, names on
- * another one, where a report (distribute/job_report.h) verifies the answer. The library is large
+ * another one, where a report (distribute/job_report.c) verifies the answer. The library is large
  * and not ours; in a child it may crash, print, or end the process. */
 #pragma once
 
