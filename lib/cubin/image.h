@@ -134,9 +134,6 @@ void image_layout_program(struct image *image, const struct image_program_layout
 /* Puts the file's bytes into `out`, which must be empty. Call image_layout() first. */
 void image_bytes(const struct image *image, struct buffer *out);
 
-/* Number of sections that is worth a thread: a third of a millisecond. */
-#define IMAGE_WORTH_A_THREAD 2000u
-
 /* Writes the file's bytes to an open output. On failure, reports a fatal diagnostic, aborts the
  * output and returns false. */
 struct output; /* output/output.h */

@@ -332,6 +332,9 @@ static bool put_rest(const struct writer *writer)
                               image->program_header_offset);
 }
 
+/* An image with so many sections is large. */
+#define LARGE_IMAGE 2000u
+
 /* A program that ends with its link leaves libelf's many records to the kernel: freeing a block for
  * each section takes 3 % of a large merge. */
 static void leave_elf(struct writer *writer)
@@ -345,7 +348,7 @@ static void leave_elf(struct writer *writer)
 static bool write_image_file(const struct image *image, struct output *output)
 {
     struct writer writer = {.image = image, .output = output};
-    bool is_large = image->section_count >= IMAGE_WORTH_A_THREAD, ok;
+    bool is_large = image->section_count >= LARGE_IMAGE, ok;
 
     CONTEXT_DEFER(close_elf, &writer);
     describe_image(&writer);

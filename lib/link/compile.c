@@ -239,7 +239,7 @@ static bool has_free_cpu(const struct link *link)
     const struct link_request *request = link->request;
 
     return self_exec_is_program() && !jobserver_counts(request->jobserver) &&
-           state_spread(link).threads > 1 && !pool_sequential_reason();
+           pool_threads(request->thread_limit) > 1;
 }
 
 /* Whether only LTO-IR is linked, and ptxas is certain to assemble the program on this machine,

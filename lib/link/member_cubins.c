@@ -9,6 +9,8 @@
 #include "base/little.h"
 #include "diag/diag.h"
 #include "os/heap.h"
+#include "pool/pool.h"
+#include "pool/spread.h"
 #include "ptx/symbol.h"
 
 /* Bytes that justify another thread: reading them takes a third of a millisecond. */
@@ -137,7 +139,9 @@ bool member_cubins_read(struct link *link)
 {
     bool ok = collect_cubins(link);
     struct readings readings = {.list = link->cubins};
-    const struct spread spread = state_spread(link);
+    const struct spread spread = {
+        .threads = pool_threads(link->request->thread_limit),
+        .jobserver = link->request->jobserver == JOBSERVER_OFF ? JOBSERVER_OFF : JOBSERVER_AUTO};
     size_t bytes = 0, sections = 0, least;
 
     for (size_t i = 0; i < link->cubin_count; i++) {

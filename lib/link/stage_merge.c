@@ -197,7 +197,6 @@ static bool merge_all(const struct link *link, const struct cut *cut,
     wanted.made_count = merged->joined_count;
     wanted.wants_places = observe_wants_places(link->observation);
     wanted.keep_exported = state_keeps_exported(link);
-    wanted.spread = state_spread(link);
     wanted.has_index = request->index_file != NULL;
     wanted.output_name = request->output;
     wanted.version = MINILINK_VERSION;

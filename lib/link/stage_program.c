@@ -32,6 +32,28 @@ static struct inflation inflation_of(const struct link *link, enum member_role r
                               .option = "--decompression-limit"};
 }
 
+static bool find_used(struct link *link)
+{
+    const struct link_request *request = link->request;
+    struct used_request wanted = {
+        .kernels = request->kernels_used,
+        .variables = request->variables_used,
+        .wanted = request->undefined,
+        .ignore_host_info = request->ignore_host_info ||
+                            (lto_has_others(&link->members) &&
+                             toolkit_does(link->toolkit, TOOLKIT_KEEPS_UNUSED_BESIDE_LTO)),
+        .is_lto = state_is_program(link),
+    };
+
+    if (selects_entries(link)) {
+        wanted.entries = link->entries.names;
+        wanted.entry_count = link->entries.count;
+        wanted.matches = link->entries.pattern_count ? matches_entry : NULL;
+        wanted.match_argument = &link->entries;
+    }
+    return used_collect(&link->used, &link->inputs, &wanted);
+}
+
 /* nvlink has no such target. Rules that come close are those of a toolkit that has it. */
 static void follow_toolkit(struct link *link)
 {
@@ -50,10 +72,6 @@ static bool select_from_inputs(struct link *link)
 {
     const struct link_request *request = link->request;
     const struct option_request *options = &request->options;
-    struct used_request used = {.kernels = request->kernels_used,
-                                .variables = request->variables_used,
-                                .wanted = request->undefined,
-                                .ignore_host_info = request->ignore_host_info};
     struct member_request wanted = {
         .arch = request->arch,
         .toolkit = link->toolkit,
@@ -80,44 +98,32 @@ static bool select_from_inputs(struct link *link)
     groups_make(link);
     if (options->lto)
         lto_warn_useless(&link->members);
-    used.is_lto = state_is_program(link);
-    used.ignore_host_info |= lto_has_others(&link->members) &&
-                             toolkit_does(link->toolkit, TOOLKIT_KEEPS_UNUSED_BESIDE_LTO);
-    if (selects_entries(link)) {
-        used.entries = link->entries.names;
-        used.entry_count = link->entries.count;
-        used.matches = link->entries.pattern_count ? matches_entry : NULL;
-        used.match_argument = &link->entries;
-    }
     link->ptx_inflation = inflation_of(link, MEMBER_PTX);
     link->cubin_inflation = inflation_of(link, MEMBER_CUBIN);
-    return lto_refuse_alone(&link->members) && used_collect(&link->used, &link->inputs, &used);
-}
-
-struct names {
-    struct text *list;
-    size_t count, capacity;
-};
-
-static void add_wanted_name(struct link *link, struct names *names, struct text name)
-{
-    if (name.size)
-        ARENA_PUSH(&link->sources_arena, names->list, names->count, names->capacity) = name;
+    return lto_refuse_alone(&link->members) && find_used(link);
 }
 
 /* What cubins leave undefined, and --undefined names. */
-static void find_undefined(struct link *link, struct names *names)
+static const struct text *find_undefined(struct link *link, size_t *count)
 {
     const char *const *wanted = link->request->undefined;
+    struct text *names = NULL;
+    size_t capacity = 0;
 
-    for (size_t i = 0; i < link->cubin_count; i++)
-        for (size_t k = 1; k < link->cubins[i].cubin.symbol_count; k++)
-            if (link->cubins[i].cubin.symbols[k].section == SHN_UNDEF)
-                add_wanted_name(link, names, link->cubins[i].cubin.symbols[k].name);
+    for (size_t i = 0; i < link->cubin_count; i++) {
+        const struct cubin *cubin = &link->cubins[i].cubin;
+
+        for (size_t k = 1; k < cubin->symbol_count; k++)
+            if (cubin->symbols[k].section == SHN_UNDEF && cubin->symbols[k].name.size)
+                ARENA_PUSH(&link->sources_arena, names, *count, capacity) = cubin->symbols[k].name;
+    }
     for (; wanted && *wanted; wanted++)
-        add_wanted_name(link, names, text_of(*wanted));
+        if (**wanted)
+            ARENA_PUSH(&link->sources_arena, names, *count, capacity) = text_of(*wanted);
+    return names;
 }
 
+/* Also whether any of them takes part only if it is needed. */
 static bool read_needed_texts(struct link *link, struct needed_text *texts, bool *is_lazy)
 {
     for (size_t i = 0; i < link->members.count; i++) {
@@ -186,7 +192,8 @@ static void drop_groups(struct link *link)
  * code are removed. LTO-IR and bitcode must have been compiled, and cubins read. */
 static bool read_texts(struct link *link)
 {
-    struct names undefined = {0};
+    const struct text *undefined;
+    size_t undefined_count = 0;
     bool is_lazy = false;
 
     link->texts = arena_zalloc(&link->sources_arena, link->members.count + link->bitcode.count + 1,
@@ -195,8 +202,8 @@ static bool read_texts(struct link *link)
         return false;
     if (!is_lazy)
         return true;
-    find_undefined(link, &undefined);
-    needed_choose(link->texts, add_compiled(link, link->texts), undefined.list, undefined.count,
+    undefined = find_undefined(link, &undefined_count);
+    needed_choose(link->texts, add_compiled(link, link->texts), undefined, undefined_count,
                   &link->sources_arena);
     drop_texts(link, link->texts);
     drop_groups(link);
@@ -290,25 +297,6 @@ static bool link_groups(struct link *link)
     return ok;
 }
 
-static uint64_t input_bytes(const struct inputs *inputs)
-{
-    uint64_t bytes = 0;
-
-    for (size_t i = 0; i < inputs->count; i++)
-        bytes += inputs->files[i].data.size;
-    return bytes;
-}
-
-static uint64_t member_bytes(const struct members *members)
-{
-    uint64_t bytes = 0;
-
-    for (size_t i = 0; i < members->count; i++)
-        if (members->list[i].role != MEMBER_UNUSED)
-            bytes += members->list[i].entry.payload.size;
-    return bytes;
-}
-
 static void choose_toolkit(struct link *link)
 {
     struct buffer why = {0};
@@ -327,6 +315,7 @@ bool stage_open(struct link *link)
         .count = request->library_path_count,
         .from_compiler = request->from_compiler,
     };
+    struct observe_work work;
     bool ok;
 
     choose_toolkit(link);
@@ -339,21 +328,25 @@ bool stage_open(struct link *link)
          inputs_open(&link->inputs, request->operands, request->operand_count, &libraries) &&
          (overwrite_check(request, &link->inputs) || diag_blame(LINK_USAGE)) &&
          (reproduce_write(link) || diag_blame(LINK_ENVIRONMENT));
-    observe_stage(link->observation, "open",
-                  (struct observe_work){link->inputs.count, "files", input_bytes(&link->inputs)});
+    work = (struct observe_work){link->inputs.count, "files", 0};
+    for (size_t i = 0; i < link->inputs.count; i++)
+        work.bytes += link->inputs.files[i].data.size;
+    observe_stage(link->observation, "open", work);
     return ok;
 }
 
 bool stage_select(struct link *link)
 {
     bool ok = select_from_inputs(link);
+    struct observe_work work = {link->members.count, "members", 0};
 
     verbose_members(&link->members);
     groups_tell(link);
     observe_members(link->observation, &link->members);
-    observe_stage(
-        link->observation, "select",
-        (struct observe_work){link->members.count, "members", member_bytes(&link->members)});
+    for (size_t i = 0; i < link->members.count; i++)
+        if (link->members.list[i].role != MEMBER_UNUSED)
+            work.bytes += link->members.list[i].entry.payload.size;
+    observe_stage(link->observation, "select", work);
     return ok;
 }
 

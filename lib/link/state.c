@@ -185,14 +185,6 @@ bool state_lists_last_first(const struct link *link, const struct chunks *chunks
     return link->cached.is_found ? link->cached.lists_last_first : !state_has_merge(link, chunks);
 }
 
-struct spread state_spread(const struct link *link)
-{
-    bool is_off = link->request->jobserver == JOBSERVER_OFF;
-
-    return (struct spread){.threads = spread_threads(link->request->thread_limit),
-                           .jobserver = is_off ? JOBSERVER_OFF : JOBSERVER_AUTO};
-}
-
 void state_free_results(struct results *results)
 {
     struct assembled *assembled = &results->assembled;

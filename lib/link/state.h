@@ -17,7 +17,6 @@
 #include "options/entries.h"
 #include "options/stored.h"
 #include "os/toolkit_version.h"
-#include "pool/spread.h"
 #include "ptx/program.h"
 
 /* Result of splitting. */
@@ -142,9 +141,6 @@ struct toolkit_version state_version_of(const char *ptxas);
  * is named or found, or the newest known. Appends the reason to *why, which may be NULL. */
 const struct toolkit_facts *state_find_toolkit(const struct link_request *request,
                                                struct buffer *why);
-
-/* The settings of parallel loops over cubins and sections. */
-struct spread state_spread(const struct link *link);
 
 /* The distributor or plan that assembles the chunks elsewhere; NULL = they are assembled here. */
 const struct distribution *state_distribution(const struct link *link);

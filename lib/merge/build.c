@@ -141,9 +141,8 @@ static void set_header(struct merging *m)
                       arch.sm << CUBIN_FLAGS_SM_SHIFT | CUBIN_FLAGS_NOTE(note);
 }
 
-void build_names(void *merging)
+void build_names(struct merging *m)
 {
-    struct merging *m = merging;
     size_t bytes = 0;
 
     /* The sum of the cubins' own tables is about the size needed. */

@@ -87,12 +87,6 @@ static void warn_of_stacks(struct merging *m)
         diag_note("nor that of %zu more entry functions; -v names them", unbounded - 1);
 }
 
-static void encode_contents(void *merging)
-{
-    if (attributes_encode(merging))
-        relocations_write(merging);
-}
-
 /* From here on every symbol and section has its number. Names and symbols go into tables of their
  * own, contents into sections. */
 static bool encode(struct merging *m)
@@ -101,8 +95,9 @@ static bool encode(struct merging *m)
     graph_encode(m);
     mercury_encode(m);
     warn_of_stacks(m);
-    spread_both(&m->request->spread, m->out->order_count >= IMAGE_WORTH_A_THREAD, build_names,
-                encode_contents, m);
+    build_names(m);
+    if (attributes_encode(m))
+        relocations_write(m);
     return !m->failed;
 }
 

@@ -259,7 +259,7 @@ void symtab_encode(struct merging *m);
 void build_tables(struct merging *m);
 
 /* Adds names to m->out->strings, then encodes the symbols of `merging`. Changes nothing else. */
-void build_names(void *merging);
+void build_names(struct merging *m);
 
 /* Adds the sections to m->image and lays it out. Comes last: all contents are there. */
 void build_image(struct merging *m);

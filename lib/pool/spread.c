@@ -17,13 +17,6 @@ struct part {
     enum link_code code;
 };
 
-uint32_t spread_threads(uint32_t limit)
-{
-    uint32_t threads = pool_threads(limit);
-
-    return threads < SPREAD_MOST ? threads : SPREAD_MOST;
-}
-
 size_t spread_parts(const struct spread *spread, size_t count, size_t least)
 {
     size_t parts = spread->threads < SPREAD_MOST ? spread->threads : SPREAD_MOST;
@@ -96,26 +89,4 @@ void spread_run(const struct spread *spread, size_t count, size_t least,
     code = collect(parts, part_count);
     if (code != LINK_OK)
         context_raise(code);
-}
-
-struct both {
-    void (*functions[2])(void *argument);
-    void *argument;
-};
-
-static void run_both(void *argument, size_t part, size_t first, size_t last)
-{
-    const struct both *both = argument;
-
-    (void)part;
-    for (size_t i = first; i < last; i++)
-        both->functions[i](both->argument);
-}
-
-void spread_both(const struct spread *spread, bool in_parallel, void (*first)(void *argument),
-                 void (*second)(void *argument), void *argument)
-{
-    struct both both = {{first, second}, argument};
-
-    spread_run(spread, 2, in_parallel ? 1 : 2, run_both, &both);
 }

@@ -7,7 +7,6 @@
  * items run in the calling thread alone. */
 #pragma once
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,10 +20,6 @@ struct spread {
     enum jobserver_use jobserver;
 };
 
-/* The number of threads to use: the number of CPUs, at most `limit` (0 = none), one if
- * LIBNVVM_DISABLE_CONCURRENT_API is set. */
-uint32_t spread_threads(uint32_t limit);
-
 /* The number of parts of a loop over `count` items if each should have `least` of them: at least 1,
  * at most SPREAD_MOST. */
 size_t spread_parts(const struct spread *spread, size_t count, size_t least);
@@ -34,8 +29,3 @@ size_t spread_parts(const struct spread *spread, size_t count, size_t least);
 void spread_run(const struct spread *spread, size_t count, size_t least,
                 void (*run)(void *argument, size_t part, size_t first, size_t last),
                 void *argument);
-
-/* Calls first(argument) and second(argument): on two threads if `in_parallel` and if `spread`
- * allows them, else one after the other. Raises as spread_run() does. */
-void spread_both(const struct spread *spread, bool in_parallel, void (*first)(void *argument),
-                 void (*second)(void *argument), void *argument);

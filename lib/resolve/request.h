@@ -8,7 +8,6 @@
 #include "base/arch.h"
 #include "cubin/cubin.h"
 #include "facts/toolkits.h"
-#include "pool/spread.h"
 
 /* Format of the call graph. */
 enum callgraph_form {
@@ -52,7 +51,6 @@ struct merge_request {
     bool has_index;              /* -uidx: an index of unified symbols was given */
     enum callgraph_form callgraph;
     enum merge_abi abi;
-    struct spread spread;    /* threads; the image is the same for any number */
     const char *output_name; /* base name of the output, for the tool note under -g */
     const char *version;     /* minilink's version, for the tool note */
 };

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "messages.h"
-#include "pool/pool.h"
 #include "suite.h"
 
 #define ITEMS 1000u
@@ -86,40 +85,4 @@ TEST(what_a_part_raises_is_raised)
     ck_assert_uint_eq(loop.seen[299], 1);
     ck_assert_uint_eq(loop.seen[300], 0);
     ck_assert_uint_eq(loop.seen[500], 1);
-}
-
-/* Notes whether the test's own thread calls. */
-static void note_first(void *is_own)
-{
-    ((int *)is_own)[0] = gettid() == getpid();
-}
-
-static void note_second(void *is_own)
-{
-    ((int *)is_own)[1] = gettid() == getpid();
-}
-
-TEST(both_functions_are_called)
-{
-    static const struct spread one = {.threads = 1, .jobserver = JOBSERVER_OFF};
-    static const struct spread two = {.threads = 2, .jobserver = JOBSERVER_OFF};
-    int is_own[2] = {-1, -1};
-
-    spread_both(&two, true, note_first, note_second, is_own);
-    ck_assert(is_own[0] == 0 && is_own[1] == 0);
-    is_own[0] = is_own[1] = -1;
-    spread_both(&two, false, note_first, note_second, is_own);
-    ck_assert(is_own[0] == 1 && is_own[1] == 1);
-    is_own[0] = is_own[1] = -1;
-    spread_both(&one, true, note_first, note_second, is_own);
-    ck_assert(is_own[0] == 1 && is_own[1] == 1);
-}
-
-TEST(threads_are_limited)
-{
-    ck_assert_uint_ge(spread_threads(0), 1);
-    ck_assert_uint_le(spread_threads(0), SPREAD_MOST);
-    ck_assert_uint_eq(spread_threads(1), 1);
-    setenv("LIBNVVM_DISABLE_CONCURRENT_API", "1", 1);
-    ck_assert_uint_eq(spread_threads(0), 1);
 }
