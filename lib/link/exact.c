@@ -19,13 +19,12 @@
 /* State of the check of bank 4's order. */
 struct bank {
     const struct chunks *chunks;
-    struct arena *arena;
     struct cubin cubin;
-    struct table functions; /* driver functions, to their places in chunks->driver_functions */
-    struct table symbols;   /* the cubin's symbols, to their sections */
-    uint64_t *calls;        /* by section: driver functions that its code calls */
-    uint8_t *actual;        /* entries of the bank: function + 1, or 0 for a variable */
-    size_t actual_count;
+    struct table functions;           /* driver functions, to their places in the chunks' list */
+    struct table symbols;             /* the cubin's symbols, to their sections */
+    uint64_t *calls;                  /* by section: driver functions that its code calls */
+    struct cubin_relocation *entries; /* of the bank, in order */
+    size_t count, at;                 /* of them; the next one */
 };
 
 static uint32_t driver_function(const struct bank *bank, uint32_t symbol)
@@ -55,74 +54,66 @@ static void read_calls(struct bank *bank)
 
 COMPARISON(compare_places, struct cubin_relocation, COMPARE(a->offset, b->offset));
 
-static void read_bank(struct bank *bank)
+static void read_bank(struct bank *bank, struct arena *arena)
 {
-    for (size_t i = 1; i < bank->cubin.section_count; i++) {
-        const struct cubin_section *section = &bank->cubin.sections[i];
-        struct cubin_relocation *sorted;
+    const struct cubin *cubin = &bank->cubin;
+    uint32_t list = cubin_section_find(cubin, TEXT(".rela.nv.constant4"))
+                        ?: cubin_section_find(cubin, TEXT(".rel.nv.constant4"));
 
-        if (!text_equal(section->name, TEXT(".rela.nv.constant4")) &&
-            !text_equal(section->name, TEXT(".rel.nv.constant4")))
-            continue;
-        sorted = arena_copy(bank->arena, section->relocations, section->relocation_count,
-                            sizeof *sorted);
-        SORT(sorted, section->relocation_count, compare_places);
-        bank->actual_count = section->relocation_count;
-        bank->actual = arena_alloc(bank->arena, bank->actual_count, sizeof *bank->actual);
-        for (size_t j = 0; j < bank->actual_count; j++) {
-            uint32_t function = driver_function(bank, sorted[j].symbol);
-
-            bank->actual[j] = function == TABLE_NONE ? 0 : (uint8_t)(function + 1);
-        }
-    }
+    bank->count = list ? cubin->sections[list].relocation_count : 0;
+    bank->entries =
+        arena_copy(arena, cubin->sections[list].relocations, bank->count, sizeof *bank->entries);
+    SORT(bank->entries, bank->count, compare_places);
 }
 
-/* Consumes the functions of `wanted` from the bank at *at, in the order of their declarations. */
-static bool take_bank_functions(const struct bank *bank, uint64_t wanted, size_t *at)
+/* The function of the bank's next entry; TABLE_NONE for a variable's. */
+static uint32_t next_function(const struct bank *bank)
+{
+    return driver_function(bank, bank->entries[bank->at].symbol);
+}
+
+/* Consumes the functions of `wanted` from the bank, in the order of their declarations. */
+static bool take_bank_functions(struct bank *bank, uint64_t wanted)
 {
     for (uint32_t i = 0; wanted >> i; i++)
         if (wanted >> i & 1) {
-            if (*at == bank->actual_count || bank->actual[*at] != i + 1)
+            if (bank->at == bank->count || next_function(bank) != i)
                 return false;
-            ++*at;
+            bank->at++;
         }
     return true;
 }
 
 /* Kernels are visited in program order, last first. Without a bank, as in code of the built-in
  * assembler, there is no order to check. */
-static bool has_order(const struct bank *bank)
+static bool has_order(struct bank *bank)
 {
     uint64_t seen = 0;
-    size_t at = 0;
     bool is_last = true;
 
     if (!cubin_section_find(&bank->cubin, TEXT(".nv.constant4")))
         return true;
     for (size_t i = bank->chunks->symbol_count; i-- > 0;) {
         uint32_t section;
-        uint64_t calls;
 
         if (!bank->chunks->sources[i].is_kernel)
             continue;
         section = table_find(&bank->symbols, bank->chunks->symbols[i].name);
-        if (section == TABLE_NONE || section >= bank->cubin.section_count)
+        if (section == TABLE_NONE || section >= bank->cubin.section_count ||
+            !take_bank_functions(bank, bank->calls[section] & ~seen))
             return false;
-        calls = bank->calls[section] & ~seen;
-        seen |= calls;
-        if (!take_bank_functions(bank, calls, &at))
-            return false;
-        while (is_last && at < bank->actual_count && bank->actual[at] == 0)
-            at++;
+        seen |= bank->calls[section];
+        while (is_last && bank->at < bank->count && next_function(bank) == TABLE_NONE)
+            bank->at++;
         is_last = false;
     }
-    return at == bank->actual_count;
+    return bank->at == bank->count;
 }
 
 /* Whether bank 4 has the order that results from the calls of all kernels. */
 static bool check_bank(struct bytes program, const struct chunks *chunks, struct arena *arena)
 {
-    struct bank bank = {.chunks = chunks, .arena = arena};
+    struct bank bank = {.chunks = chunks};
 
     CONTEXT_DEFER(arena_cleanup, &bank.cubin.arena);
     CONTEXT_DEFER(table_cleanup, &bank.functions);
@@ -135,7 +126,7 @@ static bool check_bank(struct bytes program, const struct chunks *chunks, struct
     for (size_t i = 1; i < bank.cubin.symbol_count; i++)
         table_add(&bank.symbols, bank.cubin.symbols[i].name, bank.cubin.symbols[i].section);
     read_calls(&bank);
-    read_bank(&bank);
+    read_bank(&bank, arena);
     return has_order(&bank);
 }
 
@@ -249,25 +240,18 @@ static struct text first_difference(const struct cubin *program, const struct cu
     return TEXT("the file's header");
 }
 
-struct compared {
-    struct cubin program, whole;
-};
-
 bool exact_verify(struct bytes program, struct bytes whole)
 {
-    struct compared compared = {0};
+    struct cubin joined = {0}, single = {0};
 
     if (program.size == whole.size && memcmp(program.data, whole.data, whole.size) == 0)
         return true;
-    CONTEXT_DEFER(arena_cleanup, &compared.program.arena);
-    CONTEXT_DEFER(arena_cleanup, &compared.whole.arena);
-    if (cubin_read(&compared.program, "the joined program", program) &&
-        cubin_read(&compared.whole, "the program in one piece", whole)) {
-        struct text section = first_difference(&compared.program, &compared.whole);
-
-        diag_error("--verify-split: '%.*s' is not what the assembler makes of the program in one "
-                   "piece",
-                   TEXT_ARG(section));
-    }
-    return false;
+    CONTEXT_DEFER(arena_cleanup, &joined.arena);
+    CONTEXT_DEFER(arena_cleanup, &single.arena);
+    if (!cubin_read(&joined, "the joined program", program) ||
+        !cubin_read(&single, "the program in one piece", whole))
+        return false;
+    return diag_error(
+        "--verify-split: '%.*s' is not what the assembler makes of the program in one piece",
+        TEXT_ARG(first_difference(&joined, &single)));
 }
