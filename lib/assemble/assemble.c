@@ -18,7 +18,6 @@
 #include "os/toolkit.h"
 #include "pool/child_tokens.h"
 #include "pool/dispatch.h"
-#include "pool/memory_budget.h"
 #include "pool/pool.h"
 
 /* Memory that assembling a chunk takes, as measured on ptxas 13.0: 38 MiB for 102 KB of PTX, 65 MiB

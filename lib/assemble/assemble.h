@@ -41,7 +41,7 @@ struct assemble_request {
     struct watch *watch;   /* records results that a plan's jobs have left; or NULL */
     uint32_t thread_limit; /* threads at any time, those inside chunks included; 0 = no limit */
     uint64_t memory_limit; /* bytes: limits the number of chunks assembled at a time
-                              (pool/memory_budget.h) */
+                              (pool/pool.h) */
 };
 
 struct chunk_cubin {

@@ -10,7 +10,7 @@
 
 #include "command/options.h"
 #include "facts/targets.h"
-#include "pool/memory_budget.h"
+#include "pool/pool.h"
 
 bool option_table_undefined(const struct option_row *row, const char *value)
 {

@@ -136,31 +136,6 @@ static const char *describe_end(struct arena *arena, const struct exec_result *r
     return exec_describe_end(result, text, sizeof text) ? arena_string(arena, text_of(text)) : NULL;
 }
 
-static void remove_batch_folder(void *folder)
-{
-    folder_remove(folder);
-}
-
-static const char *const *make_command(struct distribute_batch *batch, const char *program,
-                                       const char *jobs)
-{
-    struct word_list words = {.arena = &batch->arena};
-
-    word_list_add(&words, program);
-    word_list_add_all(&words, batch->distribution->arguments);
-    word_list_add(&words, jobs);
-    return word_list_end(&words);
-}
-
-/* Time limit of the distributor in seconds; it may run the jobs one after the other. 0 = no limit.
- */
-static unsigned time_limit(const struct distribute_batch *batch)
-{
-    uint64_t limit = (uint64_t)batch->tool.time_limit * batch->count;
-
-    return limit > INT32_MAX ? INT32_MAX : (unsigned)limit;
-}
-
 static void take_results(struct distribute_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++)
@@ -171,13 +146,19 @@ static void take_results(struct distribute_batch *batch)
 static enum link_code call_distributor(struct distribute_batch *batch, const char *program,
                                        const char *jobs)
 {
-    const struct exec_request request = {.argv = make_command(batch, program, jobs),
-                                         .output_limit = OUTPUT_LIMIT,
-                                         .timeout = time_limit(batch),
-                                         .is_asked_first = true,
-                                         .cancelled = batch->distribution->cancelled};
+    struct word_list words = {.arena = &batch->arena};
+    /* It may run the jobs one after the other. */
+    uint64_t limit = (uint64_t)batch->tool.time_limit * batch->count;
+    struct exec_request request = {.output_limit = OUTPUT_LIMIT,
+                                   .timeout = limit > INT32_MAX ? INT32_MAX : (unsigned)limit,
+                                   .is_asked_first = true,
+                                   .cancelled = batch->distribution->cancelled};
     struct exec_result ended;
 
+    word_list_add(&words, program);
+    word_list_add_all(&words, batch->distribution->arguments);
+    word_list_add(&words, jobs);
+    request.argv = word_list_end(&words);
     exec_run(&request, &ended);
     batch->said = ended.output;
     if (ended.end == EXEC_NOT_STARTED && ended.code == ENOMEM)
@@ -199,7 +180,7 @@ enum link_code distribute_run(struct distribute_batch *batch)
         diag_fatal("Could not find the distributor '%s' on PATH", wanted);
         return LINK_ENVIRONMENT;
     }
-    CONTEXT_DEFER(remove_batch_folder, &folder);
+    CONTEXT_DEFER(folder_remove, &folder);
     if (!folder_make(&folder, batch->distribution->output)) {
         diag_fatal("Could not make a folder for the files of jobs: %s", strerror(errno));
         return LINK_ENVIRONMENT;

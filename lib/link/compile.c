@@ -11,7 +11,6 @@
 #include "lto/lto.h"
 #include "options/forward.h"
 #include "os/self_exec.h"
-#include "pool/memory_budget.h"
 #include "pool/pool.h"
 #include "ptx/module.h"
 #include "ptx/types.h"

@@ -77,7 +77,7 @@ struct link_request {
     const char *llvm_passes;              /* --lto-newpm-passes, or NULL */
     uint32_t llvm_level;                  /* --lto-O */
     uint32_t lto_jobs;                    /* --lto-jobs: parts to make; 0 = decide by the program */
-    uint64_t memory_limit;                /* --memory-limit, in bytes, as in pool/memory_budget.h */
+    uint64_t memory_limit;                /* --memory-limit, in bytes, as in pool/pool.h */
     const char *const *nvvm_options;      /* -Xnvvm, ends with NULL; may be NULL */
     const char *kernels_used;             /* -kernels-used, comma list, or NULL */
     const char *variables_used;           /* -variables-used, likewise */

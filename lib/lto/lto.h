@@ -66,7 +66,7 @@ struct lto_request {
     uint32_t thread_limit; /* --threads; 0 = none */
     enum jobserver_use jobserver;
     unsigned timeout;          /* seconds for a part; 0 = no limit */
-    uint64_t memory_limit;     /* --memory-limit, as in pool/memory_budget.h */
+    uint64_t memory_limit;     /* --memory-limit, as in pool/pool.h */
     uint64_t inflation_limit;  /* most bytes of PTX that are read for names; 0 = no limit */
     struct cancellation *stop; /* cancellation flag; or NULL */
     bool relocatable;          /* -r: everything stays visible */

@@ -21,7 +21,6 @@
 #include "os/self_exec.h"
 #include "pool/child_tokens.h"
 #include "pool/dispatch.h"
-#include "pool/memory_budget.h"
 
 /* Most bytes that are kept of the library's output. */
 #define OUTPUT_LIMIT 65536u

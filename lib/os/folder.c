@@ -158,8 +158,10 @@ bool folder_make(struct folder *folder, const char *beside)
            make_in(folder, "/tmp", 4);
 }
 
-void folder_remove(struct folder *folder)
+void folder_remove(void *argument)
 {
+    struct folder *folder = argument;
+
     if (!folder->path)
         return;
     remove_entry(AT_FDCWD, folder->path, 0);

@@ -15,8 +15,8 @@ struct folder {
  * errno set, when all fail. */
 bool folder_make(struct folder *folder, const char *beside);
 
-/* Removes the folder with everything in it. Safe on {0}. */
-void folder_remove(struct folder *folder);
+/* Removes the folder with everything in it. Safe on {0}. For CONTEXT_DEFER, too. */
+void folder_remove(void *folder);
 
 /* Notes a file, or a folder with everything in it, that is to be removed if a signal ends the
  * program. The link thread blocks signals from before it is made until it is noted; other threads

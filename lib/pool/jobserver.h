@@ -9,9 +9,8 @@
  * hands out all chunks, so it needs only one poll, for a token or for the end of a chunk: no token
  * is read unless it is needed, and none is passed between threads.
  *
- * Safety. Only the link thread uses a client, so there are no locks; there is one client per
- * process at a time. The inherited descriptors are never changed: make shares them, and would see
- * O_NONBLOCK too. */
+ * Safety. Only the link thread uses a client; there is one per process at a time. The inherited
+ * descriptors are never changed: make shares them, and would see O_NONBLOCK too. */
 #pragma once
 
 #include <stdbool.h>
@@ -39,20 +38,17 @@ enum jobserver_state {
     JOBSERVER_BAD_RELEASE = 12, /* a token was released that was not held */
 };
 
-enum jobserver_kind {
-    JOBSERVER_NONE,
-    JOBSERVER_FIFO,     /* --jobserver-auth=fifo:PATH, GNU make 4.4 */
-    JOBSERVER_PIPE,     /* --jobserver-auth=R,W, before 4.2 --jobserver-fds=R,W */
-    JOBSERVER_SERIAL,   /* -j1 without a jobserver: make runs one job */
-    JOBSERVER_DISABLED, /* negative descriptors: make excludes the recipe on purpose */
-};
-
 /* The jobserver that MAKEFLAGS names. */
 struct jobserver_auth {
-    enum jobserver_kind kind;
-    int read_fd; /* of a pipe */
-    int write_fd;
-    struct text path; /* of a fifo; a view of MAKEFLAGS */
+    enum jobserver_kind {
+        JOBSERVER_NONE,
+        JOBSERVER_FIFO,     /* --jobserver-auth=fifo:PATH, GNU make 4.4 */
+        JOBSERVER_PIPE,     /* --jobserver-auth=R,W, before 4.2 --jobserver-fds=R,W */
+        JOBSERVER_SERIAL,   /* -j1 without a jobserver: make runs one job */
+        JOBSERVER_DISABLED, /* negative descriptors: make excludes the recipe on purpose */
+    } kind;
+    int read_fd, write_fd; /* of a pipe */
+    struct text path;      /* of a fifo; a view of MAKEFLAGS */
 };
 
 /* Most tokens that a client holds besides the implicit one; it takes no more than these. */
@@ -86,12 +82,11 @@ struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads);
  * waits for `wake_fd` only. */
 bool jobserver_acquire(struct jobserver *jobserver, int wake_fd);
 
-/* Returns a token to make, the implicit one last. Returns the state; NULL has nothing to return. */
+/* Returns a token to make, the implicit one last. Returns the state. Accepts NULL. */
 enum jobserver_state jobserver_release(struct jobserver *jobserver);
 
-/* Returns every token and frees the client. Returns its final state, and, of a client that
- * jobserver_join() returned, reports one other than JOBSERVER_OK: a warning with JOBSERVER_ON, else
- * an info under -vv. Accepts NULL. */
+/* Returns every token and frees the client. Returns its final state, and reports one other than
+ * JOBSERVER_OK of a client that jobserver_join() returned, as that does. Accepts NULL. */
 enum jobserver_state jobserver_close(struct jobserver *jobserver);
 
 /* Returns every token of the open client. Async-signal-safe: for handlers of SIGINT and SIGTERM

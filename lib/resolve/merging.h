@@ -139,7 +139,7 @@ struct reach {
     uint32_t flags;
 };
 
-/* Kinds of input sections that several steps look for. */
+/* Kinds of input sections. */
 enum input_kind {
     INPUT_ANY, /* for merging_next_of() */
     INPUT_OTHER,

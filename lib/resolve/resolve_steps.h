@@ -1,11 +1,8 @@
-/* resolve_steps.h: the steps of program_resolve() in order, and the functions that each offers to
- * others. A step that fails has reported all errors that it found, in nvlink's wording, and returns
- * false. */
+/* resolve_steps.h: the steps of program_resolve() in order, and what each offers to others. A step
+ * that fails has reported all errors that it found, in nvlink's wording, and returns false. */
 #pragma once
 
 #include "resolve/merging.h"
-
-/* program.c: */
 
 /* Resolves the symbols of m->cubins, finds what is kept and what that needs, and fills in m.
  * m->cubins become those without the frames of what is left out. False, with all errors reported,
@@ -22,15 +19,12 @@ bool resolve_symbols(struct merging *m);
  * symbols that only dead code needs may be undefined. False if there is any. */
 bool resolve_check_undefined(struct merging *m);
 
-/* Whether the driver provides the size of a texture's, sampler's or surface's descriptor under that
- * name; txq and suq read descriptors. */
+/* Names that cubins declare for the driver: sizes of descriptors of textures, samplers and
+ * surfaces, which txq and suq read; unified tables, which an executable no longer has; these two
+ * and reserved shared memory. */
 bool resolve_is_descriptor_size(struct text name);
-
-/* True for names that cubins declare for the driver: unified tables, reserved shared memory. */
-bool resolve_is_reserved(struct text name);
-
-/* True for reserved names that an executable no longer has. */
 bool resolve_is_unified_table(struct text name);
+bool resolve_is_reserved(struct text name);
 
 /* Whether the symbol is the size of the program's constants, against which isspacep.const compares
  * (libcudadevrt's cudaMemcpyAsync does, too). */
@@ -77,18 +71,14 @@ bool overridden_empty(const struct merging *m, size_t file, uint32_t index, uint
  * (measured). In .nv.constant3 such addresses are kept. */
 bool overridden_forget(const struct merging *m, size_t file, uint32_t section, uint64_t offset);
 
-/* graph.c: the call graph of the whole program. */
-
-/* Reads .nv.callgraph and .nv.prototype of all cubins into m->graph. False if two cubins disagree
- * about a function's prototype. */
+/* graph.c: reads .nv.callgraph and .nv.prototype of all cubins into m->graph. False if two cubins
+ * disagree about a function's prototype. */
 bool graph_read(struct merging *m);
 
-/* fold.c: --icf=safe: folds identical device functions. */
-
-/* Folds functions that are identical in everything that an executable has of them: references to
- * the others become references to the first, and their sections are treated like those of a weak
- * copy that lost. Comes after graph_read(). Returns true if anything was folded; the call graph is
- * then out of date. */
+/* fold.c: --icf=safe: folds device functions that are identical in everything that an executable
+ * has of them: references to the others become references to the first, and their sections are
+ * treated like those of a weak copy that lost. Comes after graph_read(). Returns true if anything
+ * was folded; the call graph is then out of date. */
 bool fold_functions(struct merging *m);
 
 /* Whether symbol `index` of a cubin defines a function that was folded into another. */
@@ -97,10 +87,8 @@ static inline bool fold_has(const struct merging *m, size_t file, uint32_t index
     return m->resolved.is_folded && m->resolved.is_folded[m->symbol_base[file] + index];
 }
 
-/* liveness.c: which functions are kept. */
-
-/* Fills m->is_live with the functions that are kept: kernels, functions whose address is taken or
- * is in data, and all that they need; under -g and -r, every function. */
+/* liveness.c: fills m->is_live with the functions that are kept: kernels, functions whose address
+ * is taken or is in data, and all that they need; under -g and -r, every function. */
 void liveness_mark(struct merging *m);
 
 /* reach.c: what each function can reach. */
@@ -122,9 +110,8 @@ bool reach_is_unbounded(const struct merging *m, uint32_t kernel);
  * the last to the first. Returns their number; 0 without REACHES_CYCLE. */
 size_t reach_find_cycle(struct merging *m, uint32_t from, const uint32_t **cycle);
 
-/* records.c: what .nv.info and .nv.info.F say of each function. */
-
-/* Fills m->functions with the own values of every function. Comes after liveness. */
+/* records.c: fills m->functions with what .nv.info and .nv.info.F say of each function. Comes after
+ * liveness. */
 void records_gather(struct merging *m);
 
 /* Whether the record lists functions outside its cubin that a function needs. */
@@ -136,13 +123,12 @@ static inline bool records_is_externs(const struct info_record *record)
 /* Whether a kernel needs the record if a function that it reaches has it. */
 bool records_is_passed_on(const struct merging *m, const struct info_record *record);
 
-/* uses.c: what code names. */
-
 /* The bank of compiler constants: numbers too long for an instruction, and tables of switch
  * statements. ptxas puts those of function F into .nv.constant2.F, at offset 0. */
 #define CONSTANTS_BANK 2u
 
-/* Fills m->uses, and flags of m->functions. Comes after liveness and before reach_summarize(). */
+/* uses.c: fills m->uses with what code names, and flags of m->functions. Comes after liveness and
+ * before reach_summarize(). */
 void uses_gather(struct merging *m);
 
 /* limits.c: checks across cubins besides symbol resolution. */
@@ -165,11 +151,9 @@ bool limits_check_parameters(struct merging *m);
  * fewer registers than they use. Comes after reach_summarize(). */
 bool limits_check_registers(struct merging *m);
 
-/* frames.c: from sm_100 on .debug_frame describes only functions in the output. */
-
-/* The cubins of the merge, if needed as copies (in its arena) whose .debug_frame lacks functions
- * that are dead or lost to an earlier cubin's. Symbols and sections keep their indices. Comes after
- * liveness. */
+/* frames.c: the cubins of the merge, from sm_100 on as copies (in its arena) whose .debug_frame
+ * lacks functions that are dead or lost to an earlier cubin's. Symbols and sections keep their
+ * indices. Comes after liveness. */
 const struct cubin *const *frames_prune(struct merging *m);
 
 /* diagnostics.c: messages about symbols of cubins, in nvlink's wording, and notes that help to fix

@@ -2,7 +2,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
-#include "pool/memory_budget.h"
+#include "pool/pool.h"
 #include "suite.h"
 
 #define GIB (UINT64_C(1) << 30)
