@@ -6,6 +6,7 @@
 #include "diag/missing.h"
 #include "diag/symbol_names.h"
 #include "input/contents.h"
+#include "ptx/driver_functions.h"
 
 struct explainer {
     const struct merging *m;
@@ -101,15 +102,13 @@ static void report(void *argument, size_t i)
                  explainer->m->cubins[symbol->first_file]->name);
 }
 
-void diagnostics_undefined(const struct merging *m, const uint32_t *symbols, size_t count)
+static void report_undefined(const struct merging *m, const uint32_t *symbols, size_t count)
 {
     struct explainer explainer = {.m = m, .symbols = symbols};
     struct missing *missing = &explainer.missing;
     size_t explained = diag_room() < count ? diag_room() : count;
     struct text *names;
 
-    if (count == 0)
-        return;
     missing->words =
         (struct missing_words){&explainer, report, explain, note_reference, note_similar};
     CONTEXT_DEFER(arena_cleanup, &missing->arena);
@@ -120,6 +119,32 @@ void diagnostics_undefined(const struct merging *m, const uint32_t *symbols, siz
     missing_report(
         missing, count, explained,
         contents_explain_undefined(m->request->members, names, explained, &missing->arena));
+}
+
+static bool is_missing_symbol(const struct merging *m, uint32_t index)
+{
+    const struct merged_symbol *symbol = &m->symbols[index];
+
+    if (symbol->file != MERGE_NONE || symbol->common_alignment)
+        return false;
+    if (symbol->type == STT_FUNC)
+        return m->is_live[index] && !driver_functions_provides(symbol->name);
+    /* The launch gives the size of an unsized shared array (measured). */
+    return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST) ||
+           (merged_is_data(symbol, STO_CUDA_SHARED) && symbol->size > 0);
+}
+
+bool diagnostics_undefined(struct merging *m)
+{
+    uint32_t *missing = arena_alloc(&m->arena, m->symbol_count, sizeof *missing);
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < m->symbol_count; i++)
+        if (is_missing_symbol(m, i))
+            missing[count++] = i;
+    if (count)
+        report_undefined(m, missing, count);
+    return count == 0;
 }
 
 /* Notes the demangled name, if it differs. */

@@ -26,7 +26,7 @@ struct folding {
     uint32_t *place_of;           /* by input section: its number among its function's sections */
     struct merged_lists records;  /* by function: numbers of program-wide records about it */
     struct info_record *record;   /* by record number */
-    const uint32_t *prototype_of; /* by symbol, or MERGE_NONE */
+    uint32_t *prototype_of;       /* by symbol, or MERGE_NONE */
     uint32_t *kept_of;            /* by symbol: itself, or the function that it is folded into */
     struct table keys;
     struct buffer key;
@@ -62,11 +62,6 @@ static void find_sections(struct folding *folding)
     folding->sections = index_lists_make(&m->arena, &pairs, m->symbol_count);
 }
 
-static bool is_info(const struct cubin_section *section)
-{
-    return section->type == SHT_CUDA_INFO || section->type == SHT_CUDA_MERC_INFO;
-}
-
 static void find_records(struct folding *folding)
 {
     struct merging *m = folding->m;
@@ -77,7 +72,8 @@ static void find_records(struct folding *folding)
         struct bytes rest = at.section->data;
         struct info_record record;
 
-        if (!is_info(at.section) || function_of_section(m, at.file, at.index) != MERGE_NONE)
+        if ((at.section->type != SHT_CUDA_INFO && at.section->type != SHT_CUDA_MERC_INFO) ||
+            function_of_section(m, at.file, at.index) != MERGE_NONE)
             continue;
         while (info_next(&rest, &record)) {
             uint32_t index = info_word(record.payload, 0);
@@ -89,16 +85,6 @@ static void find_records(struct folding *folding)
         }
     }
     folding->records = index_lists_make(&m->arena, &pairs, m->symbol_count);
-}
-
-static void find_prototypes(struct folding *folding)
-{
-    struct merging *m = folding->m;
-    uint32_t *prototype_of = merging_none(m, m->symbol_count);
-
-    for (size_t i = 0; i < m->graph.declared.count; i++)
-        prototype_of[m->graph.declared.items[i].from] = m->graph.declared.items[i].to;
-    folding->prototype_of = prototype_of;
 }
 
 /* Whether a symbol must not be folded: it can be found by name, or is an alias, or the call graph
@@ -258,28 +244,25 @@ static uint32_t callee(void *argument, uint32_t function, uint32_t position)
                                                    : COMPONENTS_END;
 }
 
-static void compare(struct folding *folding, uint32_t function)
-{
-    struct text key;
-
-    if (folding->is_fixed[function])
-        return;
-    put_function(folding, function);
-    key = buffer_view(&folding->key);
-    folding->kept_of[function] = table_find(&folding->keys, key);
-    if (folding->kept_of[function] != TABLE_NONE)
-        return;
-    folding->kept_of[function] = function;
-    table_add(&folding->keys, arena_text(&folding->m->arena, key), function);
-}
-
 /* In a cycle some callees are still assumed to differ from all others. */
 static void compare_members(void *argument, const uint32_t *members, size_t count,
                             const bool *is_open)
 {
+    struct folding *folding = argument;
+
     (void)is_open;
-    for (size_t i = 0; i < count; i++)
-        compare(argument, members[i]);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *kept = &folding->kept_of[members[i]];
+        struct text key;
+
+        if (folding->is_fixed[members[i]])
+            continue;
+        put_function(folding, members[i]);
+        key = buffer_view(&folding->key);
+        *kept = table_find(&folding->keys, key);
+        if (*kept == TABLE_NONE)
+            *kept = table_add(&folding->keys, arena_text(&folding->m->arena, key), members[i]);
+    }
 }
 
 /* Keeps of each class the function that is defined first. */
@@ -335,7 +318,9 @@ bool fold_functions(struct merging *m)
         folding.kept_of[i] = i;
     find_sections(&folding);
     find_records(&folding);
-    find_prototypes(&folding);
+    folding.prototype_of = merging_none(m, m->symbol_count);
+    for (size_t i = 0; i < m->graph.declared.count; i++)
+        folding.prototype_of[m->graph.declared.items[i].from] = m->graph.declared.items[i].to;
     find_fixed(&folding);
     components_find(&(struct components_graph){&folding, m->symbol_count, callee, compare_members},
                     &m->arena);

@@ -111,7 +111,7 @@ static bool check_cubins(struct merging *m)
 static bool find_live(struct merging *m)
 {
     liveness_mark(m);
-    if (!m->request->relocatable && !resolve_check_undefined(m))
+    if (!m->request->relocatable && !diagnostics_undefined(m))
         return false;
     records_gather(m);
     uses_gather(m);

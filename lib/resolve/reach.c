@@ -34,30 +34,13 @@ static uint32_t successor(void *merging, uint32_t node, uint32_t position)
                : MERGE_NONE;
 }
 
-static void add_registers(struct reach *sum, uint32_t registers, uint32_t function)
-{
-    if (registers > sum->registers || (registers == sum->registers && function < sum->dearest)) {
-        sum->registers = registers;
-        sum->dearest = function;
-    }
-}
-
-static void add_own(const struct merging *m, struct reach *sum, uint32_t node)
-{
-    const struct merged_function *function;
-
-    if (node >= m->symbol_count)
-        return;
-    function = &m->functions[node];
-    add_registers(sum, function->registers, node);
-    RAISE(sum->twin_registers, function->twin_registers);
-    RAISE(sum->barriers, function->barriers);
-    sum->flags |= function->flags;
-}
-
 static void add_reached(struct reach *sum, const struct reach *reached)
 {
-    add_registers(sum, reached->registers, reached->dearest);
+    if (reached->registers > sum->registers ||
+        (reached->registers == sum->registers && reached->dearest < sum->dearest)) {
+        sum->registers = reached->registers;
+        sum->dearest = reached->dearest;
+    }
     RAISE(sum->twin_registers, reached->twin_registers);
     RAISE(sum->barriers, reached->barriers);
     RAISE(sum->stack, reached->stack);
@@ -77,7 +60,12 @@ static void sum_up(void *argument, const uint32_t *members, size_t count, const 
         uint32_t node = members[i];
         uint32_t to;
 
-        add_own(m, &sum, node);
+        if (node < m->symbol_count)
+            add_reached(&sum, &(struct reach){.registers = m->functions[node].registers,
+                                              .twin_registers = m->functions[node].twin_registers,
+                                              .dearest = node,
+                                              .barriers = m->functions[node].barriers,
+                                              .flags = m->functions[node].flags});
         for (uint32_t position = 0; (to = successor(m, node, position)) != MERGE_NONE; position++) {
             if (to == node)
                 sum.flags |= REACHES_CYCLE;

@@ -9,7 +9,6 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
-#include "ptx/driver_functions.h"
 
 /* nvlink writes notes first, then each function and its code, then kernels' parameters that are
  * textures, data, and other sections. Each cubin's symbols are therefore walked once per pass. */
@@ -63,9 +62,8 @@ struct resolving {
     struct table names;
     uint8_t *passes;         /* by input symbol: enum pass */
     uint32_t *section_names; /* by section of the cubin: the symbol of its name; 0 = none */
-    uint32_t *
-        *registers;  /* by cubin, then by function symbol: 0 = not known; NULL = not read yet */
-    size_t named_by; /* the last cubin that named a function first */
+    uint32_t **registers;    /* by cubin: NULL = not read yet; then by function symbol */
+    size_t named_by;         /* the last cubin that named a function first */
 };
 
 static uint32_t add_merged_symbol(struct merging *m, size_t file, const struct cubin_symbol *input)
@@ -230,33 +228,27 @@ static void declare_reserved(const struct merging *m, struct merged_symbol *symb
         symbol->type = STT_CUDA_OBJECT;
 }
 
-/* Reads the register counts of a cubin's functions from .nv.info. */
-static uint32_t *note_registers(struct resolving *r, size_t file)
+/* The register count of a cubin's function, which .nv.info has; 0 = not known. */
+static uint32_t noted_registers(struct resolving *r, size_t file, size_t index)
 {
     const struct cubin *cubin = r->m->cubins[file];
-    uint32_t *registers = arena_zalloc(&r->m->arena, cubin->symbol_count, sizeof *registers);
+    uint32_t **registers = &r->registers[file];
 
+    if (*registers)
+        return (*registers)[index];
+    *registers = arena_zalloc(&r->m->arena, cubin->symbol_count, sizeof **registers);
     for (size_t i = 1; i < cubin->section_count; i++) {
         struct bytes rest = cubin->sections[i].data;
         struct info_record record;
 
-        if (cubin->sections[i].type != SHT_CUDA_INFO)
-            continue;
-        while (info_next(&rest, &record)) {
+        while (cubin->sections[i].type == SHT_CUDA_INFO && info_next(&rest, &record)) {
             uint32_t symbol = info_word(record.payload, 0);
 
             if (record.attribute == EIATTR_REGCOUNT && symbol < cubin->symbol_count)
-                registers[symbol] = info_word(record.payload, 1);
+                (*registers)[symbol] = info_word(record.payload, 1);
         }
     }
-    return registers;
-}
-
-static uint32_t noted_registers(struct resolving *r, size_t file, size_t index)
-{
-    if (!r->registers[file])
-        r->registers[file] = note_registers(r, file);
-    return r->registers[file][index];
+    return (*registers)[index];
 }
 
 /* Measured: of a function's weak copies the first with the fewest registers is kept. */
@@ -454,27 +446,6 @@ static void find_section_owners(struct merging *m, size_t file)
     }
 }
 
-/* The number of symbols, or sections, in all cubins bounds every array; null symbols leave room for
- * nameless functions. */
-static void begin_resolving(struct resolving *r)
-{
-    struct merging *m = r->m;
-    size_t symbols = m->symbol_base[m->count];
-
-    r->passes = arena_alloc(&m->arena, symbols, sizeof *r->passes);
-    r->registers = arena_zalloc(&m->arena, m->count, sizeof *r->registers);
-    m->symbols = arena_alloc(&m->arena, symbols, sizeof *m->symbols);
-    m->resolved = (struct resolution){
-        .symbol_of = merging_none(m, symbols),
-        .owner_of = merging_none(m, m->section_base[m->count]),
-        .has_lost = arena_zalloc(&m->arena, symbols, sizeof(bool)),
-        .gave_way = arena_zalloc(&m->arena, symbols, sizeof(bool)),
-        .locals = arena_alloc(&m->arena, 2 * symbols, sizeof(struct merged_local)),
-        .globals = arena_alloc(&m->arena, symbols, sizeof(uint32_t)),
-        .commons = arena_alloc(&m->arena, symbols, sizeof(uint32_t)),
-    };
-}
-
 /* Drops commons that a real definition replaced. */
 static void drop_defined_commons(struct merging *m)
 {
@@ -493,9 +464,22 @@ static void drop_defined_commons(struct merging *m)
 bool resolve_symbols(struct merging *m)
 {
     struct resolving r = {.m = m, .named_by = SIZE_MAX};
+    /* They bound every array; null symbols leave room for nameless functions. */
+    size_t symbols = m->symbol_base[m->count];
 
     CONTEXT_DEFER(table_cleanup, &r.names);
-    begin_resolving(&r);
+    r.passes = arena_alloc(&m->arena, symbols, sizeof *r.passes);
+    r.registers = arena_zalloc(&m->arena, m->count, sizeof *r.registers);
+    m->symbols = arena_alloc(&m->arena, symbols, sizeof *m->symbols);
+    m->resolved = (struct resolution){
+        .symbol_of = merging_none(m, symbols),
+        .owner_of = merging_none(m, m->section_base[m->count]),
+        .has_lost = arena_zalloc(&m->arena, symbols, sizeof(bool)),
+        .gave_way = arena_zalloc(&m->arena, symbols, sizeof(bool)),
+        .locals = arena_alloc(&m->arena, 2 * symbols, sizeof(struct merged_local)),
+        .globals = arena_alloc(&m->arena, symbols, sizeof(uint32_t)),
+        .commons = arena_alloc(&m->arena, symbols, sizeof(uint32_t)),
+    };
     for (size_t file = 0; file < m->count; file++)
         resolve_cubin(&r, file);
     for (size_t file = 0; file < m->count; file++)
@@ -505,29 +489,4 @@ bool resolve_symbols(struct merging *m)
     drop_defined_commons(m);
     overridden_find(m);
     return !m->failed;
-}
-
-static bool is_missing_symbol(const struct merging *m, uint32_t index)
-{
-    const struct merged_symbol *symbol = &m->symbols[index];
-
-    if (symbol->file != MERGE_NONE || symbol->common_alignment)
-        return false;
-    if (symbol->type == STT_FUNC)
-        return m->is_live[index] && !driver_functions_provides(symbol->name);
-    /* The launch gives the size of an unsized shared array (measured). */
-    return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST) ||
-           (merged_is_data(symbol, STO_CUDA_SHARED) && symbol->size > 0);
-}
-
-bool resolve_check_undefined(struct merging *m)
-{
-    uint32_t *missing = arena_alloc(&m->arena, m->symbol_count, sizeof *missing);
-    size_t count = 0;
-
-    for (uint32_t i = 0; i < m->symbol_count; i++)
-        if (is_missing_symbol(m, i))
-            missing[count++] = i;
-    diagnostics_undefined(m, missing, count);
-    return count == 0;
 }

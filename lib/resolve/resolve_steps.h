@@ -15,10 +15,6 @@ bool program_resolve(struct merging *m);
  * will be written. False if definitions contradict each other. */
 bool resolve_symbols(struct merging *m);
 
-/* Reports every symbol that is neither defined nor provided by the driver. Comes after liveness:
- * symbols that only dead code needs may be undefined. False if there is any. */
-bool resolve_check_undefined(struct merging *m);
-
 /* Names that cubins declare for the driver: sizes of descriptors of textures, samplers and
  * surfaces, which txq and suq read; unified tables, which an executable no longer has; these two
  * and reserved shared memory. */
@@ -159,9 +155,10 @@ const struct cubin *const *frames_prune(struct merging *m);
 /* diagnostics.c: messages about symbols of cubins, in nvlink's wording, and notes that help to fix
  * them. */
 
-/* Reports the `count` undefined symbols; as long as there is diag_room(), notes where each is
- * referenced and which definitions have similar names. */
-void diagnostics_undefined(const struct merging *m, const uint32_t *symbols, size_t count);
+/* Reports every symbol that is neither defined nor provided by the driver; as long as there is
+ * diag_room(), notes where each is referenced and which definitions have similar names. Comes after
+ * liveness: symbols that only dead code needs may be undefined. False if there is any. */
+bool diagnostics_undefined(struct merging *m);
 
 /* These three report errors, and the step fails. That cubin `file` defines again what `first` does;
  * whether the function is a kernel there, while it is none, or is one, in the cubin that mentions

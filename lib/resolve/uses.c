@@ -2,13 +2,6 @@
  * compiler constants the code of functions names. */
 #include "resolve/resolve_steps.h"
 
-static void use_shared(struct merging *m, struct merged_pairs *uses, uint32_t function,
-                       uint32_t variable)
-{
-    index_lists_add(uses, function, variable);
-    m->functions[function].flags |= REACHES_SHARED;
-}
-
 /* Names of shared variables in a losing copy do not count. */
 static void gather_named(struct merging *m, struct merged_pairs *uses, size_t file,
                          const struct cubin_section *list)
@@ -30,10 +23,10 @@ static void gather_named(struct merging *m, struct merged_pairs *uses, size_t fi
             if (is_kept)
                 m->functions[function].flags |= REACHES_TEXTURE;
         } else if (merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED) &&
-                   (function == MERGE_NONE || m->symbols[function].file == file)) {
+                   m->symbols[function].file == file) {
             m->uses.is_shared_named[symbol] = true;
             if (is_kept)
-                use_shared(m, uses, function, symbol);
+                index_lists_add(uses, function, symbol);
         }
     }
 }
@@ -49,11 +42,11 @@ static void gather_own(struct merging *m, struct merged_pairs *uses)
 
         if (owner != MERGE_NONE &&
             (m->symbols[owner].file == symbol->file || merged_is_kernel(&m->symbols[owner])))
-            use_shared(m, uses, owner, i);
+            index_lists_add(uses, owner, i);
     }
 }
 
-static void gather_uses(struct merging *m)
+static void gather_shared(struct merging *m)
 {
     struct merged_pairs uses = {.arena = &m->arena};
 
@@ -61,24 +54,23 @@ static void gather_uses(struct merging *m)
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_RELOCATIONS);)
         gather_named(m, &uses, at.file, at.section);
     gather_own(m, &uses);
+    for (size_t i = 0; i < uses.count; i++)
+        m->functions[uses.items[i].from].flags |= REACHES_SHARED;
     m->uses.shared = index_lists_make(&m->arena, &uses, m->symbol_count);
     index_lists_distinct(&m->arena, &m->uses.shared, NULL, m->symbol_count, m->symbol_count);
 }
 
-static void gather_references(struct merging *m)
+void uses_gather(struct merging *m)
 {
     static const uint8_t types[] = {STT_CUDA_SURFACE, STT_CUDA_SAMPLER, STT_CUDA_TEXTURE};
     struct uses *uses = &m->uses;
 
+    gather_shared(m);
     uses->references = arena_alloc(&m->arena, m->symbol_count, sizeof *uses->references);
     for (size_t kind = 0; kind < sizeof types; kind++)
         for (uint32_t i = 0; i < m->symbol_count; i++)
             if (m->symbols[i].type == types[kind])
                 uses->references[uses->reference_count++] = i;
-}
-
-static void gather_constants(struct merging *m)
-{
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_CONSTANT);) {
         uint32_t owner = merging_owner(m, at.file, at.index);
 
@@ -86,11 +78,4 @@ static void gather_constants(struct merging *m)
             at.section->type == SHT_CUDA_CONSTANT0 + CONSTANTS_BANK)
             m->functions[owner].flags |= REACHES_CONSTANTS;
     }
-}
-
-void uses_gather(struct merging *m)
-{
-    gather_uses(m);
-    gather_references(m);
-    gather_constants(m);
 }
