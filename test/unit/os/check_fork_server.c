@@ -561,7 +561,8 @@ TEST(a_server_that_has_ended_is_replaced)
     expect_copied("again");
 }
 
-/* The first job of one that was started ahead came too late: that says nothing about the program. */
+/* The first job of one that was started ahead came too late: that says nothing about the program.
+ */
 TEST(a_server_that_waited_too_long_for_its_first_job_is_replaced)
 {
     siginfo_t ended;
