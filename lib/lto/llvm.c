@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "facts/targets.h"
-#include "lto/llvm_steps.h"
 #include "os/descriptor.h"
 
 #define TRIPLE       "nvptx64-nvidia-cuda"
@@ -278,13 +277,6 @@ static bool run_passes(struct run *run, llvm_module module, const char *passes)
     return !error || fail(run, "%s", llvm.error_message(error));
 }
 
-static bool run_rows(struct run *run, llvm_module module)
-{
-    return run_passes(run, module, run->rows->early) &&
-           (!llvm_module_has_indirect_calls(module) || run_passes(run, module, LLVM_CALLS_PASS)) &&
-           run_passes(run, module, run->rows->program);
-}
-
 /* Runs the passes. libdevice's functions query their target (__nvvm_reflect). LLVM answers this in
  * the passes for one module, but in those for a program only just before it generates code: from a
  * string that no longer exists when another part has it, which ends the process. */
@@ -302,7 +294,7 @@ static bool optimize(struct run *run, llvm_module module)
     if (!run_passes(run, module, REFLECT_PASS))
         return false;
     if (run->rows)
-        return run_rows(run, module);
+        return run_passes(run, module, run->rows->program);
     snprintf(passes, sizeof passes, "%s<O%u>", run->is_linked ? "lto" : "default", run->level);
     return run_passes(run, module, run->passes ? run->passes : passes);
 }

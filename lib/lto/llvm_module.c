@@ -1,5 +1,5 @@
 /* llvm_module.c: walks over functions, variables and metadata, and runs the passes of a module. */
-#include "lto/llvm_steps.h"
+#include "lto/llvm.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,9 +140,9 @@ bool llvm_module_drop(llvm_module module, const char *name)
  * work, and the code of all rows is that of lto<O3> to the byte. */
 
 /* The generations differ in how instructions are combined, and in the passes around that. */
-#define EARLY "openmp-opt,globaldce,inferattrs,function<eager-inv>(callsite-splitting),ipsccp"
 #define PROGRAM(combine, constraints)                                                              \
-    "cgscc(function-attrs),rpo-function-attrs,globalsplit,"                                        \
+    "openmp-opt,globaldce,inferattrs,function<eager-inv>(callsite-splitting),ipsccp,"              \
+    "called-value-propagation,cgscc(function-attrs),rpo-function-attrs,globalsplit,"                                        \
     "wholeprogramdevirt,globalopt,function(mem2reg),constmerge,deadargelim,"                       \
     "function<eager-inv>(" combine ",aggressive-instcombine),"                                     \
     "cgscc(inline<only-mandatory>,inline),globalopt,openmp-opt,globaldce,cgscc(argpromotion),"     \
@@ -164,10 +164,10 @@ bool llvm_module_drop(llvm_module module, const char *name)
 #define COMBINE "instcombine<no-verify-fixpoint>"
 
 static const struct llvm_passes rows[] = {
-    {EARLY, PROGRAM(COMBINE, ",constraint-elimination"),
+    {PROGRAM(COMBINE, ",constraint-elimination"),
      FUNCTIONS(COMBINE, ",infer-alignment", ",infer-alignment," COMBINE ",loop-mssa(licm)", "",
                "loop-sink,div-rem-pairs,")},
-    {EARLY, PROGRAM("instcombine", ""), FUNCTIONS("instcombine", "", "", ",instcombine", "")},
+    {PROGRAM("instcombine", ""), FUNCTIONS("instcombine", "", "", ",instcombine", "")},
 };
 
 static bool takes(llvm_machine machine, const char *passes)
@@ -185,30 +185,7 @@ static bool takes(llvm_machine machine, const char *passes)
 const struct llvm_passes *llvm_module_passes(llvm_machine machine)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (takes(machine, rows[i].early) && takes(machine, rows[i].program) &&
-            takes(machine, rows[i].functions))
+        if (takes(machine, rows[i].program) && takes(machine, rows[i].functions))
             return &rows[i];
     return NULL;
-}
-
-/* Whether the instruction calls what is neither a constant nor assembly. */
-static bool is_indirect_call(llvm_value instruction)
-{
-    int opcode = llvm.opcode(instruction);
-    llvm_value called;
-
-    if (opcode != LLVM_CALL && opcode != LLVM_INVOKE && opcode != LLVM_CALL_BRANCH)
-        return false;
-    called = llvm.called_value(instruction);
-    return !llvm.as_constant(called) && !llvm.as_assembly(called);
-}
-
-bool llvm_module_has_indirect_calls(llvm_module module)
-{
-    for (llvm_value f = llvm.first_function(module); f; f = llvm.next_function(f))
-        for (llvm_value b = llvm.first_block(f); b; b = llvm.next_block(b))
-            for (llvm_value i = llvm.first_instruction(b); i; i = llvm.next_instruction(i))
-                if (is_indirect_call(i))
-                    return true;
-    return false;
 }
