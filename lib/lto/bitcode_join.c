@@ -4,6 +4,7 @@
 #include "lto/lto_steps.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 
 #include "base/search.h"
 #include "diag/diag.h"
@@ -15,9 +16,8 @@ struct joining {
     struct ptx_module *modules;
     size_t count;
     const struct table *internal;
-    struct table defined;                 /* names that some part defines */
-    struct table others;                  /* names that parts only declare, to indexes of: */
-    const struct ptx_item **declarations; /* the last of each */
+    struct table names;                   /* to the part that defines it, or COUNT + index of: */
+    const struct ptx_item **declarations; /* names that parts only declare: the last of each */
     size_t declaration_count, capacity;
     struct buffer text;
 };
@@ -35,30 +35,29 @@ static bool note_definitions(struct joining *joining, uint32_t part)
     for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];
 
-        if (!is_symbol(item) || !item->is_definition ||
-            table_add(&joining->defined, item->name, part) == part)
-            continue;
-        return diag_fatal(
-            "Internal error: two parts of the program define '%.*s'; --lto-jobs=1 makes one",
-            TEXT_ARG(item->name));
+        if (is_symbol(item) && item->is_definition &&
+            table_add(&joining->names, item->name, part) != part)
+            return diag_fatal(
+                "Internal error: two parts of the program define '%.*s'; --lto-jobs=1 makes one",
+                TEXT_ARG(item->name));
     }
     return true;
 }
 
-static void note_joined_declarations(struct joining *joining, const struct ptx_module *module)
+static void note_declarations(struct joining *joining, const struct ptx_module *module)
 {
     for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];
-        size_t index = joining->declaration_count;
+        size_t next = joining->count + joining->declaration_count, index;
 
-        if (!is_symbol(item) || item->is_definition ||
-            table_find(&joining->defined, item->name) != TABLE_NONE)
+        if (!is_symbol(item) || item->is_definition)
             continue;
-        index = table_add(&joining->others, item->name, (uint32_t)index);
-        if (index == joining->declaration_count)
+        index = table_add(&joining->names, item->name, (uint32_t)next);
+        if (index == next)
             ARENA_PUSH(&joining->arena, joining->declarations, joining->declaration_count,
                        joining->capacity) = item;
-        joining->declarations[index] = item;
+        else if (index >= joining->count)
+            joining->declarations[index - joining->count] = item;
     }
 }
 
@@ -74,25 +73,8 @@ static bool read_parts(struct joining *joining, const struct text *parts)
             return false;
     }
     for (size_t i = 0; i < joining->count; i++)
-        note_joined_declarations(joining, &joining->modules[i]);
+        note_declarations(joining, &joining->modules[i]);
     return true;
-}
-
-static void write_joined_linkage(struct joining *joining, const struct ptx_item *item)
-{
-    if (item->linkage != PTX_INTERNAL && table_find(joining->internal, item->name) == TABLE_NONE)
-        buffer_printf(&joining->text, "%s ", ptx_linkage_name((enum ptx_linkage)item->linkage));
-}
-
-/* Writes a declaration: a function's part may come after one that calls it. */
-static void write_joined_declaration(struct joining *joining, const struct ptx_item *item)
-{
-    if (item->kind != PTX_FUNCTION || !item->is_definition || item->function.is_entry)
-        return;
-    write_joined_linkage(joining, item);
-    buffer_text(&joining->text, item->function.head);
-    buffer_string(&joining->text,
-                  item->function.performance.is_noreturn ? "\n.noreturn;\n" : ";\n");
 }
 
 COMPARISON(compare_joined_names, struct ptx_item *const, text_compare((*a)->name, (*b)->name));
@@ -106,17 +88,6 @@ static void write_others(struct joining *joining)
         buffer_text(&joining->text, joining->declarations[i]->text);
         buffer_char(&joining->text, '\n');
     }
-}
-
-static void write_joined_variable(struct joining *joining, const struct ptx_item *item)
-{
-    const char *from = item->variable.prefix.data, *end = item->text.data + item->text.size;
-
-    if (item->kind != PTX_VARIABLE || !item->is_definition)
-        return;
-    write_joined_linkage(joining, item);
-    buffer_append(&joining->text, from, (size_t)(end - from));
-    buffer_char(&joining->text, '\n');
 }
 
 /* Words that LLVM numbers through the module: in a part they have other numbers than in the
@@ -145,21 +116,16 @@ static size_t name_size(struct text text)
 
 /* Removes one of these words and its number from the front of *text, where a name begins. Returns
  * its index, or COUNTED. */
-static size_t take_counted(const struct joining *joining, struct text *text, unsigned *number)
+static size_t take_counted(const struct joining *joining, struct text *text, uint64_t *number)
 {
     const struct text name = {text->data, name_size(*text)};
 
     for (size_t i = 0; i < COUNTED; i++) {
         struct text rest = *text;
-        uint64_t found;
 
         if (*text->data != *counted[i].word.data || !text_skip(&rest, counted[i].word) ||
-            !text_scan_number(&rest, &found) || found > UINT32_MAX)
-            continue;
-        *number = (unsigned)found;
-        if ((name_size(rest) > 0 && !counted[i].has_more) ||
-            table_find(&joining->defined, name) != TABLE_NONE ||
-            table_find(&joining->others, name) != TABLE_NONE)
+            !text_scan_number(&rest, number) || (name_size(rest) > 0 && !counted[i].has_more) ||
+            table_find(&joining->names, name) != TABLE_NONE)
             continue;
         *text = rest;
         return i;
@@ -167,72 +133,65 @@ static size_t take_counted(const struct joining *joining, struct text *text, uns
     return COUNTED;
 }
 
-static bool may_be_counted(char first)
-{
-    for (size_t i = 0; i < COUNTED; i++)
-        if (first == *counted[i].word.data)
-            return true;
-    return false;
-}
-
-/* Takes a name, or one other character, and everything after it up to a possible counted word. */
-static struct text take_rest(struct text *text)
-{
-    struct text rest = *text, taken = {text->data, 0};
-
-    do {
-        const size_t size = name_size(rest);
-
-        rest = text_drop(rest, size ? size : 1);
-    } while (rest.size > 0 && !may_be_counted(*rest.data));
-    taken.size = text->size - rest.size;
-    *text = rest;
-    return taken;
-}
-
-/* Renumbers the words so that each function counts from 0. */
+/* Renumbers the words so that each function counts from 0: first finds the least number of each. */
 static void write_renumbered(struct joining *joining, struct text text)
 {
-    unsigned least[COUNTED], number;
+    uint64_t least[COUNTED], number;
 
     memset(least, 0xff, sizeof least);
-    for (struct text rest = text; rest.size > 0;) {
-        size_t word = take_counted(joining, &rest, &number);
+    for (int pass = 0; pass < 2; pass++)
+        for (struct text rest = text; rest.size > 0;) {
+            const char *start = rest.data;
+            size_t word = take_counted(joining, &rest, &number);
 
-        if (word == COUNTED)
-            take_rest(&rest);
-        else if (number < least[word])
-            least[word] = number;
-    }
-    for (struct text rest = text; rest.size > 0;) {
-        size_t word = take_counted(joining, &rest, &number);
-
-        if (word < COUNTED)
-            buffer_printf(&joining->text, "%.*s%u", TEXT_ARG(counted[word].word),
-                          number - least[word]);
-        else
-            buffer_text(&joining->text, take_rest(&rest));
-    }
+            if (word == COUNTED)
+                rest = text_drop(rest, name_size(rest) ?: 1);
+            if (pass == 0 && word < COUNTED && number < least[word])
+                least[word] = number;
+            else if (pass == 1 && word < COUNTED)
+                buffer_printf(&joining->text, "%.*s%" PRIu64, TEXT_ARG(counted[word].word),
+                              number - least[word]);
+            else if (pass == 1)
+                buffer_append(&joining->text, start, (size_t)(rest.data - start));
+        }
 }
 
-static void write_joined_function(struct joining *joining, const struct ptx_item *item)
+enum section { DECLARATIONS, VARIABLES, FUNCTIONS };
+
+/* Writes an item that belongs into the section. Every function is declared, as its part may come
+ * after one that calls it. */
+static void write_joined_item(struct joining *joining, const struct ptx_item *item,
+                              enum section section)
 {
-    const char *from = item->function.head.data, *end = item->text.data + item->text.size;
+    bool is_function = item->kind == PTX_FUNCTION;
+    const char *from = is_function ? item->function.head.data : item->variable.prefix.data;
+    struct text text = {from, (size_t)(item->text.data + item->text.size - from)};
 
-    if (item->kind != PTX_FUNCTION || !item->is_definition)
-        return;
-    buffer_char(&joining->text, '\n');
-    write_joined_linkage(joining, item);
-    write_renumbered(joining, (struct text){from, (size_t)(end - from)});
+    if (section == FUNCTIONS)
+        buffer_char(&joining->text, '\n');
+    if (item->linkage != PTX_INTERNAL && table_find(joining->internal, item->name) == TABLE_NONE)
+        buffer_printf(&joining->text, "%s ", ptx_linkage_name((enum ptx_linkage)item->linkage));
+    if (section == FUNCTIONS)
+        write_renumbered(joining, text);
+    else
+        buffer_text(&joining->text, section == VARIABLES ? text : item->function.head);
+    if (section == DECLARATIONS)
+        buffer_string(&joining->text,
+                      item->function.performance.is_noreturn ? "\n.noreturn;" : ";");
     buffer_char(&joining->text, '\n');
 }
 
-static void write_joined(struct joining *joining,
-                         void (*write)(struct joining *joining, const struct ptx_item *item))
+static void write_joined(struct joining *joining, enum section section)
 {
     for (size_t i = 0; i < joining->count; i++)
-        for (size_t k = 0; k < joining->modules[i].item_count; k++)
-            write(joining, &joining->modules[i].items[k]);
+        for (size_t k = 0; k < joining->modules[i].item_count; k++) {
+            const struct ptx_item *item = &joining->modules[i].items[k];
+            bool is_function = item->kind == PTX_FUNCTION;
+
+            if (is_symbol(item) && item->is_definition && is_function == (section != VARIABLES) &&
+                !(section == DECLARATIONS && item->function.is_entry))
+                write_joined_item(joining, item, section);
+        }
 }
 
 static void write_joined_header(struct joining *joining)
@@ -251,16 +210,15 @@ bool bitcode_join(struct text *ptx, struct arena *arena, const struct text *part
     struct joining joining = {.count = count, .internal = internal};
 
     CONTEXT_DEFER(arena_cleanup, &joining.arena);
-    CONTEXT_DEFER(table_cleanup, &joining.defined);
-    CONTEXT_DEFER(table_cleanup, &joining.others);
+    CONTEXT_DEFER(table_cleanup, &joining.names);
     CONTEXT_DEFER(buffer_cleanup, &joining.text);
     if (!read_parts(&joining, parts))
         return false;
     write_joined_header(&joining);
-    write_joined(&joining, write_joined_declaration);
+    write_joined(&joining, DECLARATIONS);
     write_others(&joining);
-    write_joined(&joining, write_joined_variable);
-    write_joined(&joining, write_joined_function);
+    write_joined(&joining, VARIABLES);
+    write_joined(&joining, FUNCTIONS);
     *ptx = arena_text(arena, buffer_view(&joining.text));
     return true;
 }
