@@ -39,7 +39,7 @@ struct compilation {
 /* The member that the answer is about. */
 static const struct member *failed_member(const struct part *part)
 {
-    size_t failed = part->answer.failed_input;
+    size_t failed = part->answer.head.failed_input;
 
     return part->inputs.list[failed < part->inputs.count ? failed : 0].member;
 }
@@ -60,7 +60,7 @@ static const char *describe_work(struct compilation *compilation, const struct p
 {
     struct arena *arena = &compilation->run.arena;
     const char *name = failed_member(part)->name;
-    enum lto_step step = part->answer.step;
+    enum lto_step step = part->answer.head.step;
 
     if (step == LTO_STEP_LOAD || step == LTO_STEP_CREATE)
         return "before it read any module";
@@ -81,15 +81,15 @@ static bool report_newer(const struct part *part)
     struct bitcode bitcode;
     unsigned producer;
 
-    if (answer->step != LTO_STEP_ADD ||
+    if (answer->head.step != LTO_STEP_ADD ||
         !bitcode_read(&bitcode, member->name, member->entry.payload))
         return false;
     producer =
         (unsigned)strtoul(bitcode.producer + strcspn(bitcode.producer, "0123456789"), NULL, 10);
-    if (producer <= answer->major)
+    if (producer <= answer->head.major)
         return false;
     diag_fatal("'%s' was written by %s, which libLLVM %u.%u '%s' cannot read", member->name,
-               bitcode.producer, answer->major, answer->minor, part->run->link->library);
+               bitcode.producer, answer->head.major, answer->head.minor, part->run->link->library);
     diag_note("Install libLLVM %u (Debian: apt-get install libllvm%u), or name it with --llvm=",
               producer, producer);
     return true;
@@ -112,7 +112,7 @@ static bool run_children(struct compilation *compilation)
     work = describe_work(compilation, part);
     if (part->result.end != EXEC_CANCELLED && lto_report_end(run, part, work) &&
         !report_newer(part))
-        diag_fatal("libLLVM %u.%u '%s' failed %s", part->answer.major, part->answer.minor,
+        diag_fatal("libLLVM %u.%u '%s' failed %s", part->answer.head.major, part->answer.head.minor,
                    run->link->library, work);
     return false;
 }
@@ -131,8 +131,8 @@ static void report_bitcode_parts(struct compilation *compilation)
 
         lto_report_logs(run, part);
         diag_verbose("libLLVM %u.%u '%s' makes %zu bytes of %s, peak %" PRIu64 " MiB",
-                     answer->major, answer->minor, run->link->library, answer->ptx.size, name,
-                     part->result.peak >> 20);
+                     answer->head.major, answer->head.minor, run->link->library, answer->ptx.size,
+                     name, part->result.peak >> 20);
         lto_report_event(part, name);
     }
 }

@@ -140,32 +140,17 @@ bool answer_begins(struct bytes bytes, uint64_t size)
     return read_head(&head, bytes, size);
 }
 
-bool answer_succeeded(struct bytes bytes)
+bool answer_read(struct lto_answer *answer, struct bytes bytes)
 {
-    struct answer_head head;
-
-    return read_head(&head, bytes, bytes.size) && head.step == LTO_STEP_DONE;
-}
-
-bool answer_read(struct lto_answer *answer, struct arena *arena, struct bytes bytes)
-{
-    struct answer_head head;
-    const char *texts;
+    struct lto_answer read = {0};
+    const char *texts = (const char *)bytes.data + sizeof read.head;
 
     *answer = (struct lto_answer){0};
-    if (!read_head(&head, bytes, bytes.size))
+    if (!read_head(&read.head, bytes, bytes.size))
         return false;
-    texts = (const char *)bytes.data + sizeof head;
-    *answer = (struct lto_answer){
-        .step = (enum lto_step)head.step,
-        .code = head.code,
-        .failed_input = head.failed_input,
-        .major = head.major,
-        .minor = head.minor,
-        .errors = arena_text(arena, (struct text){texts, head.error_size}),
-        .infos = arena_text(arena, (struct text){texts + head.error_size, head.info_size}),
-        .ptx = arena_text(arena,
-                          (struct text){texts + head.error_size + head.info_size, head.ptx_size}),
-    };
+    read.errors = (struct text){texts, read.head.error_size};
+    read.infos = (struct text){texts + read.head.error_size, read.head.info_size};
+    read.ptx = (struct text){read.infos.data + read.infos.size, read.head.ptx_size};
+    *answer = read;
     return true;
 }

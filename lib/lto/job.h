@@ -75,27 +75,22 @@ enum lto_step {
     LTO_STEP_DONE,
 };
 
-struct lto_answer {
-    enum lto_step step;    /* the last one begun; LTO_STEP_DONE = success */
-    int32_t code;          /* of the step that failed: an nvJitLinkResult */
-    uint32_t failed_input; /* with LTO_STEP_ADD: index of the input */
-    uint32_t major, minor; /* of the library */
-    struct text errors;    /* its error log */
-    struct text infos;     /* its info log */
-    struct text ptx;       /* without final NUL; or LTO-IR */
-};
-
 /* The head of the answer's file. */
 struct answer_head {
     uint32_t magic;
-    uint32_t step;
-    int32_t code;
-    uint32_t failed_input;
-    uint32_t major;
-    uint32_t minor;
-    uint64_t error_size;
-    uint64_t info_size;
-    uint64_t ptx_size;
+    uint32_t step;         /* enum lto_step: the last one begun; LTO_STEP_DONE = success */
+    int32_t code;          /* of the step that failed: an nvJitLinkResult */
+    uint32_t failed_input; /* with LTO_STEP_ADD: index of the input */
+    uint32_t major, minor; /* of the library */
+    uint64_t error_size, info_size, ptx_size;
+};
+
+/* An answer that was read. */
+struct lto_answer {
+    struct answer_head head;
+    struct text errors; /* the library's error log */
+    struct text infos;  /* its info log */
+    struct text ptx;    /* without final NUL; or LTO-IR */
 };
 
 /* An answer that is being built. Start with ANSWER_DRAFT. */
@@ -117,8 +112,6 @@ int answer_write(int fd, struct answer_draft *draft);
 /* Whether an answer of `size` bytes can begin so: its head has the length of each text. */
 bool answer_begins(struct bytes head, uint64_t size);
 
-/* Whether the bytes are the answer of a successful run. */
-bool answer_succeeded(struct bytes bytes);
-
-/* Reads an answer, with texts in `arena`. False, with *answer zero, when the bytes are none. */
-bool answer_read(struct lto_answer *answer, struct arena *arena, struct bytes bytes);
+/* Reads an answer, whose texts are views of `bytes`. False, with *answer zero, when they are none.
+ */
+bool answer_read(struct lto_answer *answer, struct bytes bytes);

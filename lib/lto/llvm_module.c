@@ -142,7 +142,7 @@ bool llvm_module_drop(llvm_module module, const char *name)
 /* The generations differ in how instructions are combined, and in the passes around that. */
 #define PROGRAM(combine, constraints)                                                              \
     "openmp-opt,globaldce,inferattrs,function<eager-inv>(callsite-splitting),ipsccp,"              \
-    "called-value-propagation,cgscc(function-attrs),rpo-function-attrs,globalsplit,"                                        \
+    "called-value-propagation,cgscc(function-attrs),rpo-function-attrs,globalsplit,"               \
     "wholeprogramdevirt,globalopt,function(mem2reg),constmerge,deadargelim,"                       \
     "function<eager-inv>(" combine ",aggressive-instcombine),"                                     \
     "cgscc(inline<only-mandatory>,inline),globalopt,openmp-opt,globaldce,cgscc(argpromotion),"     \

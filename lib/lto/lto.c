@@ -205,22 +205,22 @@ static void note_outdated_library(const struct compilation *compilation,
                                   const struct lto_answer *answer)
 {
     const struct job_inputs *inputs = &compilation->run.inputs;
-    const struct member *ptx = answer->failed_input < inputs->count
+    const struct member *ptx = answer->head.failed_input < inputs->count
                                    ? find_ptx_beside(compilation->request->members,
-                                                     inputs->list[answer->failed_input].member)
+                                                     inputs->list[answer->head.failed_input].member)
                                    : NULL;
     const struct toolkit_facts *made =
         ptx ? toolkits_of_ptx(ptx->entry.major, ptx->entry.minor) : NULL;
 
-    if (made && made->version > 10 * answer->major + answer->minor)
+    if (made && made->version > 10 * answer->head.major + answer->head.minor)
         diag_note("The library is '%s', of CUDA %u.%u; the LTO-IR is of CUDA %u.%u and needs its "
                   "library or a newer one",
-                  compilation->request->library, answer->major, answer->minor, made->version / 10,
-                  made->version % 10);
+                  compilation->request->library, answer->head.major, answer->head.minor,
+                  made->version / 10, made->version % 10);
     else
         diag_note("The library is '%s', of CUDA %u.%u; the LTO-IR is of a newer CUDA and needs its "
                   "library",
-                  compilation->request->library, answer->major, answer->minor);
+                  compilation->request->library, answer->head.major, answer->head.minor);
     diag_note(TOOLKIT_NAME_IT ", or its library by --nvjitlink=; -vv tells what is taken and why");
 }
 
@@ -228,17 +228,18 @@ static void report_refusal(const struct compilation *compilation, const struct l
 {
     const struct job_inputs *inputs = &compilation->run.inputs;
 
-    if (answer->step == LTO_STEP_ADD && answer->failed_input < inputs->count)
+    if (answer->head.step == LTO_STEP_ADD && answer->head.failed_input < inputs->count)
         diag_fatal("libnvJitLink does not take '%s': %s",
-                   inputs->list[answer->failed_input].member->name,
-                   nvjitlink_code_text(answer->code));
-    else if (answer->step == LTO_STEP_CREATE)
-        diag_fatal("libnvJitLink %u.%u does not take the options: %s", answer->major, answer->minor,
-                   nvjitlink_code_text(answer->code));
+                   inputs->list[answer->head.failed_input].member->name,
+                   nvjitlink_code_text(answer->head.code));
+    else if (answer->head.step == LTO_STEP_CREATE)
+        diag_fatal("libnvJitLink %u.%u does not take the options: %s", answer->head.major,
+                   answer->head.minor, nvjitlink_code_text(answer->head.code));
     else
-        diag_fatal("elfLink JIT compile failed: %s",
-                   answer->code ? nvjitlink_code_text(answer->code) : "libnvJitLink made no PTX");
-    if (answer->code == NVJITLINK_CODE_OUTDATED)
+        diag_fatal("elfLink JIT compile failed: %s", answer->head.code
+                                                         ? nvjitlink_code_text(answer->head.code)
+                                                         : "libnvJitLink made no PTX");
+    if (answer->head.code == NVJITLINK_CODE_OUTDATED)
         note_outdated_library(compilation, answer);
 }
 
@@ -251,7 +252,7 @@ static void report_failed_part(struct compilation *compilation)
         return;
     if (lto_report_end(&compilation->run, part, NULL))
         report_refusal(compilation, &part->answer);
-    if (compilation->request->emit_ltoir && part->answer.step == LTO_STEP_CREATE)
+    if (compilation->request->emit_ltoir && part->answer.head.step == LTO_STEP_CREATE)
         diag_note("LTO-IR as output needs that of CUDA 13.4 or later");
     if (compilation->shares)
         diag_note("It compiled LTO part %zu of %zu, %zu kernels with '%.*s'", index,
@@ -282,8 +283,8 @@ static void report_part_times(const struct compilation *compilation)
     if (run->count > 1)
         diag_verbose("%zu LTO parts on %" PRIu32 " threads", run->count, run->threads);
     diag_verbose("libnvJitLink %u.%u '%s': %zu members to %zu bytes of PTX",
-                 run->list->answer.major, run->list->answer.minor, compilation->request->library,
-                 run->inputs.count, compilation->result->ptx.size);
+                 run->list->answer.head.major, run->list->answer.head.minor,
+                 compilation->request->library, run->inputs.count, compilation->result->ptx.size);
 }
 
 /* Makes and runs `count` parts. False when one of them failed. */
@@ -358,7 +359,7 @@ static bool may_lack_kernels(const struct compilation *compilation)
 
     return targets_have(compilation->request->members->arch.sm, TARGET_LTO_NEEDS_CODE) &&
            (used->has_lists || used->has_parts) &&
-           compilation->run.list[compilation->failed].answer.step == LTO_STEP_COMPLETE;
+           compilation->run.list[compilation->failed].answer.head.step == LTO_STEP_COMPLETE;
 }
 
 /* Compiles again, with all kernels. */

@@ -77,7 +77,8 @@ static bool find_in_cache(struct part *part)
     if (!cache_lookup(part->run->link->cache, CACHE_LTO, &part->key, &part->kept))
         return false;
     part->nanoseconds = clock_now() - part->started;
-    if (parts[PART_PEAK].size != sizeof result->peak) {
+    if (parts[PART_PEAK].size != sizeof result->peak ||
+        !answer_read(&part->answer, parts[PART_ANSWER])) {
         cache_value_free(&part->kept);
         return false;
     }
@@ -103,8 +104,9 @@ static void take_answer(struct part *part, void *data, size_t size)
         .nanoseconds = part->nanoseconds,
         .owner = data,
     };
-    part->succeeded = result->end == EXEC_EXITED && result->code == LTO_CHILD_ANSWERED &&
-                      answer_succeeded(kept->parts[PART_ANSWER]);
+    part->succeeded = answer_read(&part->answer, kept->parts[PART_ANSWER]) &&
+                      part->answer.head.step == LTO_STEP_DONE && result->end == EXEC_EXITED &&
+                      result->code == LTO_CHILD_ANSWERED;
     if (part->succeeded)
         cache_store(part->run->link->cache, CACHE_LTO, &part->key, kept);
 }
@@ -359,9 +361,10 @@ size_t part_run_all(struct part_list *run, struct arena *texts)
     for (size_t i = run->count; i-- > 0;) {
         struct part *part = &run->list[i];
 
-        part->succeeded &= answer_read(&part->answer, texts, part->kept.parts[PART_ANSWER]);
         if (!part->succeeded)
             first_failed = i;
+        else
+            part->answer.ptx = arena_text(texts, part->answer.ptx);
     }
     return first_failed;
 }

@@ -65,7 +65,7 @@ struct cache_key part_common_key(const struct lto_request *link, const struct jo
 void part_set_job(struct part *part, const char *const *options, const struct job_inputs *inputs,
                   const struct cache_key *common);
 
-/* Runs all parts, except those in the cache, and reads their answers, whose texts live in `texts`.
+/* Runs all parts, except those in the cache, and reads their answers, whose PTX lives in `texts`.
  * Returns the index of the first part that failed; count = none. */
 size_t part_run_all(struct part_list *run, struct arena *texts);
 

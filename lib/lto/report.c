@@ -154,12 +154,11 @@ bool lto_report_end(struct part_list *run, const struct part *part, const char *
         (result->end == EXEC_EXITED && result->code == LTO_CHILD_NO_MEMORY))
         context_raise(LINK_NO_MEMORY);
     report_log(run, output_of(part), true);
-    /* An answer that is complete now was not readable when its child ended. */
-    if (!has_ended_well || !answer->errors.data || answer->step == LTO_STEP_DONE) {
+    if (!has_ended_well || !answer->errors.data) {
         report_death(run, result, when);
         return false;
     }
-    if (answer->step == LTO_STEP_LOAD) {
+    if (answer->head.step == LTO_STEP_LOAD) {
         diag_fatal("Could not load %s '%s': %.*s", library_name(run), run->link->library,
                    TEXT_ARG(answer->errors));
         context_raise(LINK_ENVIRONMENT);

@@ -31,19 +31,17 @@ static void read_answer(uint8_t *data, size_t size, bool is_whole)
 {
     const struct bytes bytes = {data, size};
     struct lto_answer answer;
-    struct arena arena = {0};
     bool is_answer;
 
     if (is_whole && size >= HEAD_SIZE)
         make_whole(data, size);
-    is_answer = answer_read(&answer, &arena, bytes);
+    is_answer = answer_read(&answer, bytes);
     if (answer_begins((struct bytes){data, size < HEAD_SIZE ? size : HEAD_SIZE}, size) != is_answer)
         abort();
     if (is_answer &&
         (answer.errors.size + answer.infos.size + answer.ptx.size + HEAD_SIZE != size ||
-         !nvjitlink_code_text(answer.code) || answer.ptx.data[answer.ptx.size] != '\0'))
+         !nvjitlink_code_text(answer.head.code)))
         abort();
-    arena_free(&arena);
 }
 
 /* The names of the first symbols, as if all but their first `kept` characters had been added. */
