@@ -25,19 +25,6 @@
 #define MEMORY_TO_START (UINT64_C(32) << 20)
 #define MEMORY_OF_BYTE  64u
 
-/* State of one call of assemble_chunks. */
-struct assembly {
-    const struct chunks *chunks;
-    const struct assemble_request *request;
-    struct cubins *cubins;
-    struct assemble_options options; /* with an output for each chunk, */
-    struct work_item *items;         /* and an item */
-    struct pool_task *tasks;         /* for the chunks that the cache does not have */
-    size_t task_count;
-    char arch[ARCH_NAME_SIZE];
-    uint32_t threads;
-};
-
 /* Threads for this many pieces of work, at most one for each; 0 = one for each CPU. */
 static uint32_t threads_for(uint32_t threads, size_t pieces)
 {
@@ -64,20 +51,20 @@ static void count_threads(struct assembly *assembly)
 {
     const struct assemble_request *request = assembly->request;
     uint32_t limit = pool_sequential_reason() ? 1 : request->thread_limit;
-    uint32_t threads = threads_for(request->threads, assembly->chunks->count);
+    uint32_t threads = threads_for(request->threads, assembly->count);
 
     if (limit && threads > limit)
         threads = limit;
     assembly->threads = threads;
-    assembly->options.job.threads =
+    assembly->job.threads =
         threads > 1 ? 1 : threads_for(request->inner_threads, most_functions(assembly->chunks));
-    assembly->options.job.thread_limit = limit / threads;
+    assembly->job.thread_limit = limit / threads;
 }
 
 /* --memory-limit: assembles fewer chunks at the same time; threads inside a chunk do not change. */
 static void fit_into_memory(struct assembly *assembly)
 {
-    size_t count = assembly->chunks->count;
+    size_t count = assembly->count;
     uint64_t *needs = memory_alloc(count, sizeof *needs);
 
     for (size_t i = 0; i < count; i++)
@@ -92,7 +79,7 @@ static void fit_into_memory(struct assembly *assembly)
 static const char *const *words_with_own(struct assembly *assembly, const char *const *own)
 {
     const struct assemble_request *request = assembly->request;
-    struct word_list words = {.arena = &assembly->options.arena};
+    struct word_list words = {.arena = &assembly->arena};
 
     word_list_add_all(&words, own);
     if (request->maxrregcount)
@@ -106,7 +93,7 @@ static void set_options(struct assembly *assembly, size_t index)
 {
     const struct assemble_request *request = assembly->request;
     const struct chunk *chunk = &assembly->chunks->list[index];
-    struct chunk_output *output = &assembly->options.outputs[index];
+    struct chunk_output *output = &assembly->outputs[index];
 
     if (!chunk->options || !*chunk->options) {
         output->options = request->options;
@@ -122,36 +109,33 @@ static void set_options(struct assembly *assembly, size_t index)
 static void prepare_outputs(struct assembly *assembly)
 {
     const struct assemble_request *request = assembly->request;
-    size_t count = assembly->chunks->count;
+    const struct chunks *chunks = assembly->chunks;
+    size_t count = chunks->count;
 
-    assembly->items = memory_zalloc(count, sizeof(struct chunk_output) + sizeof *assembly->items +
+    assembly->items = memory_zalloc(count, sizeof *assembly->outputs + sizeof *assembly->items +
                                                sizeof *assembly->tasks);
     assembly->tasks = (struct pool_task *)(assembly->items + count);
-    assembly->options = (struct assemble_options){
-        .request = request,
-        .job = {.size = sizeof(struct minilink_job),
-                .arch = arch_name(request->arch, assembly->arch),
-                .line_info = request->line_info,
-                .jobserver = request->jobserver},
-        .parent = diag_state_get(),
-        .outputs = (struct chunk_output *)(assembly->tasks + count),
-        .count = count,
-        .first_failed = count,
-    };
+    assembly->outputs = (struct chunk_output *)(assembly->tasks + count);
+    assembly->count = assembly->first_failed = count;
+    assembly->parent = diag_state_get();
+    assembly->job = (struct minilink_job){.size = sizeof(struct minilink_job),
+                                          .arch = arch_name(request->arch, assembly->arch),
+                                          .line_info = request->line_info,
+                                          .jobserver = request->jobserver};
     count_threads(assembly);
     fit_into_memory(assembly);
     for (size_t i = 0; i < count; i++) {
-        struct chunk_output *output = &assembly->options.outputs[i];
+        struct chunk_output *output = &assembly->outputs[i];
 
         output->index = i;
-        output->ptx_size = assembly->chunks->list[i].text.size;
+        output->ptx_size = chunks->list[i].text.size;
         set_options(assembly, i);
         assembly->items[i] = (struct work_item){
             .output_ptr = output,
-            .ptx = assembly->chunks->list[i].text.data,
+            .ptx = chunks->list[i].text.data,
             .sm_version = request->arch.sm,
             .debug = request->debug,
-            .options = &assembly->options,
+            .options = assembly,
             .mode = request->mode,
         };
     }
@@ -164,8 +148,7 @@ static bool find_cached(struct assembly *assembly, const struct cache_key *commo
     uint64_t start = events_clock();
     char name[CHUNK_NAME_SIZE];
 
-    if (!chunk_cache_find(assembly->request->cache, common, chunk,
-                          &assembly->options.outputs[index]))
+    if (!chunk_cache_find(assembly->request->cache, common, chunk, &assembly->outputs[index]))
         return false;
     if (start)
         events_record(&(struct event){.kind = EVENT_CHUNK,
@@ -183,7 +166,7 @@ static void make_chunk_tasks(struct assembly *assembly)
 
     if (assembly->request->cache)
         common = chunk_cache_request(assembly->request);
-    for (size_t i = 0; i < assembly->chunks->count; i++) {
+    for (size_t i = 0; i < assembly->count; i++) {
         uint64_t priority = assembly->chunks->list[i].priority;
 
         if (!find_cached(assembly, &common, i))
@@ -196,13 +179,13 @@ static void make_chunk_tasks(struct assembly *assembly)
 /* -vv: shows the options of ptxas, wherever it runs. */
 static void tell_options(const struct assembly *assembly)
 {
-    const struct chunk_output *outputs = assembly->options.outputs;
+    const struct chunk_output *outputs = assembly->outputs;
     struct arena arena = {0};
 
     if (!assembly->request->assembler->ptxas.path || diag_state_get()->verbose < 2)
         return;
     CONTEXT_DEFER(arena_cleanup, &arena);
-    for (size_t i = 0; i < assembly->chunks->count; i++) {
+    for (size_t i = 0; i < assembly->count; i++) {
         const struct minilink_job job = chunk_job_of(&assembly->items[i]);
         const char *const *options = ptxas_options(&arena, &job);
 
@@ -218,10 +201,10 @@ static void tell_options(const struct assembly *assembly)
 /* The most threads that the options of some chunk ask for inside it. */
 static uint32_t child_threads(const struct assembly *assembly)
 {
-    const struct chunk_output *outputs = assembly->options.outputs;
+    const struct chunk_output *outputs = assembly->outputs;
     uint32_t most = 1;
 
-    for (size_t i = 0; i < assembly->chunks->count; i++)
+    for (size_t i = 0; i < assembly->count; i++)
         if (i == 0 || outputs[i].options != outputs[i - 1].options) {
             uint32_t threads = child_tokens_threads(outputs[i].options);
 
@@ -251,7 +234,7 @@ static uint32_t run_tasks(const struct assembly *assembly)
         assembly->tasks->run(assembly->tasks->argument);
         return 1;
     }
-    if (assembly->task_count == assembly->chunks->count)
+    if (assembly->task_count == assembly->count)
         return dispatch_run(&wanted);
     if (assembly->task_count)
         dispatch_run(&wanted);
@@ -306,7 +289,7 @@ static void report_failure(const struct assembly *assembly, size_t index, bool i
         !diag_state_get()->verbose)
         return;
     diag_error("%s: %s of %zu, with function '%s', could not be assembled by '%s' (code %d)",
-               assembler_code_text(code), chunk_job_name(index, name), assembly->chunks->count,
+               assembler_code_text(code), chunk_job_name(index, name), assembly->count,
                chunk->first_function ? chunk->first_function : "",
                assembly->request->assembler->table.name, code);
 }
@@ -318,9 +301,9 @@ static void report_program(const struct assembly *assembly)
     const char **logs;
 
     CONTEXT_DEFER(arena_cleanup, &arena);
-    logs = arena_alloc(&arena, assembly->chunks->count, sizeof *logs);
-    for (size_t i = 0; i < assembly->chunks->count; i++)
-        logs[i] = assembly->options.outputs[i].log;
+    logs = arena_alloc(&arena, assembly->count, sizeof *logs);
+    for (size_t i = 0; i < assembly->count; i++)
+        logs[i] = assembly->outputs[i].log;
     log_replay_exact(assembly->chunks, logs);
 }
 
@@ -354,8 +337,8 @@ static uint32_t register_limit(const char *log)
  * chunks were run depends on timing. With keep_going all were run, and all are printed. */
 static enum link_code report_results(const struct assembly *assembly)
 {
-    const struct chunk_output *outputs = assembly->options.outputs;
-    size_t count = assembly->chunks->count, failed = assembly->options.first_failed;
+    const struct chunk_output *outputs = assembly->outputs;
+    size_t count = assembly->count, failed = assembly->first_failed;
     uint64_t errors = diag_error_count();
     bool is_program = assembly->chunks->is_exact && failed >= count;
 
@@ -368,7 +351,7 @@ static enum link_code report_results(const struct assembly *assembly)
             break;
         if (i != failed && assembly->items[i].result == LINK_CANCELLED)
             continue;
-        diag_replay(&assembly->options.outputs[i].sink);
+        diag_replay(&assembly->outputs[i].sink);
         if (!is_program)
             log_replay(assembly->chunks, &assembly->chunks->list[i], outputs[i].log, has_failed);
         limit = has_failed ? register_limit(outputs[i].log) : UINT32_MAX;
@@ -396,8 +379,8 @@ static void free_assembly(struct assembly *assembly, bool keep)
 {
     struct cubins *cubins = assembly->cubins;
 
-    for (size_t i = 0; i < assembly->options.count; i++) {
-        struct chunk_output *output = &assembly->options.outputs[i];
+    for (size_t i = 0; i < assembly->count; i++) {
+        struct chunk_output *output = &assembly->outputs[i];
 
         if (keep)
             cubins->list[i] =
@@ -408,7 +391,7 @@ static void free_assembly(struct assembly *assembly, bool keep)
         diag_sink_free(&output->sink);
     }
     free(assembly->items);
-    arena_free(&assembly->options.arena);
+    arena_free(&assembly->arena);
     if (!keep)
         cubins_free(cubins);
 }
@@ -419,11 +402,11 @@ static enum link_code run_assembly(void *argument)
     struct cubins *cubins = assembly->cubins;
     enum link_code code = LINK_OK, reported;
 
-    cubins->list = memory_zalloc(assembly->chunks->count, sizeof *cubins->list);
-    cubins->count = assembly->chunks->count;
     prepare_outputs(assembly);
+    cubins->list = memory_zalloc(assembly->count, sizeof *cubins->list);
+    cubins->count = assembly->count;
     tell_options(assembly);
-    cancellation_watch(assembly->request->stop, workitem_cancel_all, &assembly->options);
+    cancellation_watch(assembly->request->stop, workitem_cancel_all, assembly);
     make_chunk_tasks(assembly);
     if (assembly->request->distribution)
         code = remote_chunks_run(assembly->request, assembly->chunks, assembly->tasks,

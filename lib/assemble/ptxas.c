@@ -21,6 +21,7 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/word_list.h"
 #include "diag/diag.h"
 #include "os/descriptor.h"
 #include "os/exec.h"
@@ -126,6 +127,44 @@ void ptxas_close(struct ptxas *ptxas)
     free(ptxas->path);
     free(ptxas->version);
     *ptxas = (struct ptxas){0};
+}
+
+static void add_options(struct word_list *words, const struct minilink_job *job)
+{
+    if (job->mode != MINILINK_MODE_WHOLE)
+        word_list_add(words, "-c");
+    word_list_printf(words, "-arch=%s", job->arch);
+    word_list_add(words, "-m64");
+    if (job->debug)
+        word_list_add(words, "-g");
+    if (job->line_info)
+        word_list_add(words, "-lineinfo");
+    if (job->maxrregcount)
+        word_list_printf(words, "-maxrregcount=%u", job->maxrregcount);
+    word_list_add_all(words, job->options);
+}
+
+const char *const *ptxas_options(struct arena *arena, const struct minilink_job *job)
+{
+    struct word_list words = {.arena = arena};
+
+    add_options(&words, job);
+    return word_list_end(&words);
+}
+
+/* The command line of ptxas for the job, with one more option (NULL = none) and its files. */
+static const char *const *command_of(struct arena *arena, const struct ptxas *ptxas,
+                                     const struct minilink_job *job, const char *option,
+                                     const char *input, const char *output)
+{
+    struct word_list words = {.arena = arena};
+
+    word_list_add(&words, ptxas->path);
+    add_options(&words, job);
+    if (option)
+        word_list_add(&words, option);
+    word_list_add_all(&words, (const char *[]){input, "-o", output, NULL});
+    return word_list_end(&words);
 }
 
 /* Most bytes of messages that are kept of one chunk. */
@@ -261,9 +300,9 @@ static void run_plainly(struct run *run, struct exec_request *request, struct ex
         run->pass_as[0] = SHOWN_INPUT;
         run->pass_as[1] = SHOWN_OUTPUT;
     }
-    request->argv = ptxas_command(&run->arena, run->ptxas, run->job, tokens ? "--jobserver" : NULL,
-                                  arena_printf(&run->arena, "/dev/fd/%d", run->pass_as[0]),
-                                  arena_printf(&run->arena, "/dev/fd/%d", run->pass_as[1]));
+    request->argv = command_of(&run->arena, run->ptxas, run->job, tokens ? "--jobserver" : NULL,
+                               arena_printf(&run->arena, "/dev/fd/%d", run->pass_as[0]),
+                               arena_printf(&run->arena, "/dev/fd/%d", run->pass_as[1]));
     request->pass = run->pass;
     request->pass_as = run->pass_as;
     request->pass_count = tokens ? 4 : 2;
@@ -275,7 +314,7 @@ static void run_plainly(struct run *run, struct exec_request *request, struct ex
 static struct fork_server_job served_job(struct arena *arena, const struct ptxas *ptxas,
                                          const struct minilink_job *job, struct exec_request run)
 {
-    run.argv = ptxas_command(arena, ptxas, job, NULL, fork_server_files[0], fork_server_files[1]);
+    run.argv = command_of(arena, ptxas, job, NULL, fork_server_files[0], fork_server_files[1]);
     return (struct fork_server_job){.run = run, .file_count = 2, .is_preloaded = true};
 }
 

@@ -36,12 +36,6 @@ void ptxas_close(struct ptxas *ptxas);
  * cubin's notes. In `arena`; ends with NULL. */
 const char *const *ptxas_options(struct arena *arena, const struct minilink_job *job);
 
-/* The command line of ptxas for the job, with one more option (NULL = none) and its files. In
- * `arena`; ends with NULL. */
-const char *const *ptxas_command(struct arena *arena, const struct ptxas *ptxas,
-                                 const struct minilink_job *job, const char *option,
-                                 const char *input, const char *output);
-
 /* Starts ptxas for the first job with the same options as `job`, whose text is not used, up to
  * where it opens its input (os/fork_server.h): more than half of the 9 ms that ptxas 13.0 takes for
  * a kernel. A failure has no effect. */

@@ -55,7 +55,7 @@ static void collect_messages(void *argument)
  * up to `before`: later ones are flagged already, so that all failures together cost one pass. It
  * flags the last one first: a worker that is stopped then finds all later chunks flagged, and
  * starts none of them. Relaxed stores would suffice, but helgrind takes those for a race. */
-static void mark_failed(struct assemble_options *options, size_t index)
+static void mark_failed(struct assembly *options, size_t index)
 {
     size_t before = atomic_load(&options->first_failed), last;
 
@@ -114,7 +114,7 @@ static enum link_code take_result(struct chunk_output *output, struct minilink_r
 static enum link_code compile_chunk(const struct work_item *item)
 {
     struct chunk_output *output = item->output_ptr;
-    const struct assemble_options *options = item->options;
+    const struct assembly *options = item->options;
     char name[CHUNK_NAME_SIZE];
     struct call call = {
         .assembler = &options->request->assembler->table,
@@ -135,7 +135,7 @@ static enum link_code compile_chunk(const struct work_item *item)
 
 /* Enters the item's phase in whichever thread runs it: a pool thread has no phase yet, and the link
  * thread is in it already. If the link has no phases, does nothing. */
-static enum link_code enter_item_phase(const struct assemble_options *options)
+static enum link_code enter_item_phase(const struct assembly *options)
 {
     struct diag_state *state = diag_state_get();
     uint8_t phase = options->parent->phase;
@@ -147,13 +147,13 @@ static enum link_code enter_item_phase(const struct assemble_options *options)
 
 void workitem_cancel_all(void *argument)
 {
-    struct assemble_options *options = argument;
+    struct assembly *options = argument;
 
     for (size_t i = options->count; i-- > 0;)
         __atomic_store_n(&options->outputs[i].cancelled, 1, __ATOMIC_SEQ_CST);
 }
 
-static void try_first(struct assemble_options *options, const struct chunk_output *output)
+static void try_first(struct assembly *options, const struct chunk_output *output)
 {
     struct chunk_trial *trial = options->request->trial;
 

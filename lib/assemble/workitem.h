@@ -45,14 +45,22 @@ struct chunk_trial {
     bool has_failed; /* read when all have ended */
 };
 
-/* Shared by all items; the workers only read it, except for first_failed. */
-struct assemble_options {
+/* One call of assemble_chunks(), which all items share; the workers only read it, except for
+ * first_failed. */
+struct assembly {
     const struct assemble_request *request;
+    const struct chunks *chunks;
+    struct cubins *cubins;
+    size_t count; /* of chunks */
+    uint32_t threads;
+    char arch[ARCH_NAME_SIZE];
     struct arena arena;              /* for chunks' options */
     struct minilink_job job;         /* the fields that are the same for all chunks */
     const struct diag_state *parent; /* the link thread's, for its reporting flags */
-    struct chunk_output *outputs;    /* of all chunks, by index */
-    size_t count;
+    struct chunk_output *outputs;    /* of all chunks, by index, */
+    struct work_item *items;         /* and their items */
+    struct pool_task *tasks;         /* for the chunks that the cache does not have */
+    size_t task_count;
     /* Lowest index of a chunk that failed; `count` = none. It only decreases. Later chunks are
      * cancelled; earlier ones are not, so that, whatever the timing, the chunk that fails the link
      * is the first one that cannot be assembled. */
@@ -64,7 +72,7 @@ struct work_item {
     const char *ptx; /* ends with a NUL */
     uint32_t sm_version;
     uint32_t debug; /* 0 or 1 */
-    struct assemble_options *options;
+    struct assembly *options;
     uint32_t mode;  /* enum minilink_mode */
     int32_t result; /* enum link_code or a code of the assembler; written by the worker */
 };
@@ -106,8 +114,8 @@ void workitem_run(void *item);
  * is an internal error, a warning with a cubin is a success. */
 enum link_code workitem_code(enum link_code code, const struct minilink_result *result);
 
-/* Cancels all chunks of `options`, a struct assemble_options. */
-void workitem_cancel_all(void *options);
+/* Cancels all chunks of `assembly`, a struct assembly. */
+void workitem_cancel_all(void *assembly);
 
 /* True when the chunk of `item`, a struct work_item, is cancelled, because an earlier one failed.
  */
