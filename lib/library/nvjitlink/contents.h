@@ -2,12 +2,13 @@
 #pragma once
 
 #include "base/arch.h"
+#include "base/text.h"
 #include "facts/toolkits.h"
 #include "library/nvjitlink/interface.h"
 
 /* The type of an input by its first bytes; text is PTX when it has a .version.
  * NVJITLINK_INPUT_NONE: unknown. */
-nvJitLinkInputType contents_type(const void *data, size_t size);
+nvJitLinkInputType contents_type(struct bytes data);
 
 /* The name of a type, "a cubin". */
 const char *contents_type_name(nvJitLinkInputType type);
@@ -18,7 +19,7 @@ struct contents {
     bool has_ptx;
     bool has_cubin;
     bool has_ltoir;
-    bool is_cut; /* a fatbin or an entry is cut off, or has another header */
+    bool is_cut; /* a fatbin or an entry is cut off or damaged */
 };
 
 /* What code must be for. */
@@ -27,13 +28,12 @@ struct contents_target {
     const struct toolkit_facts *toolkit; /* the one whose library is followed */
 };
 
-/* Looks for fatbins anywhere in a fatbin, host object or archive, and at the headers of their
- * entries: only the kind, the size and the target. */
-struct contents contents_look(const void *data, size_t size, const struct contents_target *target);
+/* Looks for fatbins anywhere in a fatbin, host object or archive, and at their entries. */
+struct contents contents_look(struct bytes data, const struct contents_target *target);
 
 /* True if a bare cubin's target is one that the library takes. (Whether the link takes it is
  * another question.) */
-bool contents_takes_cubin(const void *data, size_t size, const struct contents_target *target);
+bool contents_takes_cubin(struct bytes data, const struct contents_target *target);
 
 /* The number of the target that LTO-IR was made for, or 0 if its header does not say. */
-unsigned contents_ltoir_target(const void *data, size_t size);
+unsigned contents_ltoir_target(struct bytes data);

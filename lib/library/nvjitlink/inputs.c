@@ -39,8 +39,9 @@ static nvJitLinkResult needs_lto(struct nvJitLink *link, const char *name)
 /* A thin archive is added as a file. */
 static int add_to(struct minilink *made, const struct input *input)
 {
-    return input->data ? minilink_add_data(made, input->type, input->data, input->size, input->name)
-                       : minilink_add_file(made, input->type, input->name);
+    return input->data.data ? minilink_add_data(made, input->type, input->data.data,
+                                                input->data.size, input->name)
+                            : minilink_add_file(made, input->type, input->name);
 }
 
 static nvJitLinkResult hand_on(struct nvJitLink *link, const struct input *input)
@@ -64,7 +65,8 @@ static nvJitLinkResult let_wait(struct nvJitLink *link, const struct input *inpu
 
     link->has_input = true;
     ARENA_PUSH(arena, link->waiting, link->waiting_count, link->waiting_capacity) =
-        (struct input){input->type, arena_copy(arena, input->data, input->size, 1), input->size,
+        (struct input){input->type,
+                       {arena_copy(arena, input->data.data, input->data.size, 1), input->data.size},
                        arena_string(arena, text_of(input->name))};
     return NVJITLINK_SUCCESS;
 }
@@ -113,8 +115,8 @@ static nvJitLinkResult take_finished_cubin(struct nvJitLink *link, const struct 
     const struct buffer *cubin = &made->product.chunk;
 
     if (cubin->data)
-        return hand_on(
-            link, &(struct input){MINILINK_INPUT_CUBIN, cubin->data, cubin->size, input->name});
+        return hand_on(link,
+                       &(struct input){MINILINK_INPUT_CUBIN, buffer_bytes(cubin), input->name});
     return input->type == MINILINK_INPUT_PTX ? NVJITLINK_ERROR_INTERNAL : hand_on(link, input);
 }
 
@@ -149,12 +151,12 @@ static nvJitLinkResult assemble_ptx(struct nvJitLink *link, const struct setting
  */
 nvJitLinkResult input_add_nothing(struct nvJitLink *link)
 {
-    static const char empty[] = ".version 6.3\n.target sm_75\n.address_size 64\n";
+    static const struct text empty = TEXT(".version 6.3\n.target sm_75\n.address_size 64\n");
     const struct settings settings = {
         .arch = link->settings.arch, .level = -1, .ptxas = link->settings.ptxas};
 
     return assemble_ptx(link, &settings,
-                        &(struct input){MINILINK_INPUT_PTX, empty, sizeof empty - 1, "empty"});
+                        &(struct input){MINILINK_INPUT_PTX, text_bytes(empty), "empty"});
 }
 
 /* Reports a cubin that cannot be linked for the target, by a link with --dry-run. */
@@ -176,7 +178,7 @@ static nvJitLinkResult add_cubin(struct nvJitLink *link, const struct input *inp
 {
     nvJitLinkResult result;
 
-    if (!contents_takes_cubin(input->data, input->size, &link->target))
+    if (!contents_takes_cubin(input->data, &link->target))
         return link_fail(link, NVJITLINK_ERROR_INVALID_INPUT,
                          "'%s' arch does not match target 'sm_%u'", input->name,
                          link->settings.arch.sm);
@@ -187,7 +189,7 @@ static nvJitLinkResult add_cubin(struct nvJitLink *link, const struct input *inp
 
 static nvJitLinkResult add_container(struct nvJitLink *link, const struct input *input)
 {
-    const struct contents contents = contents_look(input->data, input->size, &link->target);
+    const struct contents contents = contents_look(input->data, &link->target);
     bool has_code = contents.has_ptx || contents.has_cubin;
 
     if (input->type == MINILINK_INPUT_FATBIN && contents.is_cut)
@@ -211,7 +213,7 @@ static nvJitLinkResult add_container(struct nvJitLink *link, const struct input 
 
 static nvJitLinkResult add_ltoir(struct nvJitLink *link, const struct input *input)
 {
-    unsigned made = contents_ltoir_target(input->data, input->size);
+    unsigned made = contents_ltoir_target(input->data);
 
     if (!link->settings.is_lto)
         return needs_lto(link, input->name);
@@ -223,7 +225,7 @@ static nvJitLinkResult add_ltoir(struct nvJitLink *link, const struct input *inp
 }
 
 static nvJitLinkResult add_to_link(struct nvJitLink *link, nvJitLinkInputType type,
-                                   const void *data, size_t size, const char *name);
+                                   struct bytes data, const char *name);
 
 struct library {
     struct arena *arena;
@@ -235,12 +237,11 @@ struct library {
 static bool list_member(void *argument, struct text name, struct bytes data)
 {
     struct library *library = argument;
-    nvJitLinkInputType type = contents_type(data.data, data.size);
+    nvJitLinkInputType type = contents_type(data);
 
     if (type != NVJITLINK_INPUT_NONE && type != NVJITLINK_INPUT_LIBRARY)
         ARENA_PUSH(library->arena, library->list, library->count, library->capacity) =
-            (struct input){.data = data.data,
-                           .size = data.size,
+            (struct input){.data = data,
                            .name = arena_printf(library->arena, "%s(%.*s)", library->archive->name,
                                                 TEXT_ARG(name))};
     return true;
@@ -249,10 +250,9 @@ static bool list_member(void *argument, struct text name, struct bytes data)
 static enum link_code list_linked_members(void *argument)
 {
     struct library *library = argument;
-    const struct bytes bytes = {library->archive->data, library->archive->size};
+    const struct input *archive = library->archive;
 
-    return archive_walk(library->archive->name, bytes, list_member, library) ? LINK_OK
-                                                                             : LINK_FAILED;
+    return archive_walk(archive->name, archive->data, list_member, library) ? LINK_OK : LINK_FAILED;
 }
 
 /* Adds each member like an input. Those before one that is wrong, or before damage, stay (measured
@@ -267,13 +267,12 @@ static nvJitLinkResult add_library_to_link(struct nvJitLink *link, const struct 
     link_take_errors(link, link->trial);
     minilink_destroy(&link->trial);
     for (size_t i = 0; i < library.count && result == NVJITLINK_SUCCESS; i++)
-        result = add_to_link(link, NVJITLINK_INPUT_ANY, library.list[i].data, library.list[i].size,
-                             library.list[i].name);
+        result = add_to_link(link, NVJITLINK_INPUT_ANY, library.list[i].data, library.list[i].name);
     return result ?: code == MINILINK_OK ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_INTERNAL;
 }
 
 static nvJitLinkResult add_to_link(struct nvJitLink *link, nvJitLinkInputType type,
-                                   const void *data, size_t size, const char *name)
+                                   struct bytes data, const char *name)
 {
     static const enum minilink_input types[] = {
         [NVJITLINK_INPUT_CUBIN] = MINILINK_INPUT_CUBIN,
@@ -283,8 +282,8 @@ static nvJitLinkResult add_to_link(struct nvJitLink *link, nvJitLinkInputType ty
         [NVJITLINK_INPUT_OBJECT] = MINILINK_INPUT_OBJECT,
         [NVJITLINK_INPUT_LIBRARY] = MINILINK_INPUT_ARCHIVE,
     };
-    nvJitLinkInputType found = contents_type(data, size);
-    const struct input input = {types[found], data, size, name};
+    nvJitLinkInputType found = contents_type(data);
+    const struct input input = {types[found], data, name};
     bool fits = type == found || (type == NVJITLINK_INPUT_ANY && found != NVJITLINK_INPUT_NONE) ||
                 (type == NVJITLINK_INPUT_OBJECT && found == NVJITLINK_INPUT_CUBIN);
 
@@ -307,10 +306,10 @@ static nvJitLinkResult add_to_link(struct nvJitLink *link, nvJitLinkInputType ty
     }
 }
 
-nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, const void *data,
-                          size_t size, const char *name)
+nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, struct bytes data,
+                          const char *name)
 {
-    nvJitLinkResult result = add_to_link(link, type, data, size, name);
+    nvJitLinkResult result = add_to_link(link, type, data, name);
 
     link->input_count += result == NVJITLINK_SUCCESS;
     return result;
@@ -346,5 +345,5 @@ nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, 
         return no_file(link, path, "it is empty");
     if (text_starts((struct text){contents.data, contents.size}, TEXT("!<thin>\n")))
         return add_thin(link, type, path);
-    return input_add(link, type, contents.data, contents.size, path);
+    return input_add(link, type, files_bytes(&contents), path);
 }

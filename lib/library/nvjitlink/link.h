@@ -7,8 +7,7 @@
 
 struct input {
     enum minilink_input type;
-    const void *data;
-    size_t size;
+    struct bytes data; /* none: `name` is a file */
     const char *name;
 };
 
@@ -75,8 +74,8 @@ void link_take_infos(struct nvJitLink *link, const struct minilink *made, const 
 /* inputs.c: */
 
 /* Adds an input, or a file. */
-nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, const void *data,
-                          size_t size, const char *name);
+nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, struct bytes data,
+                          const char *name);
 nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, const char *path);
 
 /* Adds a cubin without any code, where there is no input. */

@@ -110,8 +110,7 @@ struct call {
     const char *const *options; /* of link_create(): */
     uint32_t count;
     nvJitLinkInputType type; /* of an input: */
-    const void *data;
-    size_t size;
+    struct bytes data;
     const char *name;
 };
 
@@ -193,10 +192,10 @@ static nvJitLinkResult add_data_of(const struct call *call)
     struct nvJitLink *link = call->link;
     char number[32];
 
-    if (call->size == 0)
+    if (call->data.size == 0)
         return NVJITLINK_ERROR_INVALID_INPUT;
     snprintf(number, sizeof number, "input %zu", link->input_count + 1);
-    return input_add(link, call->type, call->data, call->size, call->name ? call->name : number);
+    return input_add(link, call->type, call->data, call->name ? call->name : number);
 }
 
 nvJitLinkResult link_add_data(nvJitLinkHandle handle, nvJitLinkInputType type, const void *data,
@@ -205,7 +204,7 @@ nvJitLinkResult link_add_data(nvJitLinkHandle handle, nvJitLinkInputType type, c
     if (!handle || (!data && size))
         return NVJITLINK_ERROR_NULL_INPUT;
     return run_unlogged(
-        (struct call){handle, add_data_of, .type = type, .data = data, .size = size, .name = name});
+        (struct call){handle, add_data_of, .type = type, .data = {data, size}, .name = name});
 }
 
 static nvJitLinkResult add_file_of(const struct call *call)
@@ -323,7 +322,8 @@ static nvJitLinkResult make_ltoir(const struct call *call)
     for (size_t i = 0; code == MINILINK_OK && i < link->waiting_count; i++) {
         const struct input *input = &link->waiting[i];
 
-        code = minilink_add_data(link->trial, input->type, input->data, input->size, input->name);
+        code = minilink_add_data(link->trial, input->type, input->data.data, input->data.size,
+                                 input->name);
     }
     if (code == MINILINK_OK)
         code = minilink_complete(link->trial);
