@@ -116,7 +116,8 @@ static void prepare_outputs(struct assembly *assembly)
                                                sizeof *assembly->tasks);
     assembly->tasks = (struct pool_task *)(assembly->items + count);
     assembly->outputs = (struct chunk_output *)(assembly->tasks + count);
-    assembly->count = assembly->first_failed = count;
+    assembly->count = count;
+    assembly->first_failed = count;
     assembly->parent = diag_state_get();
     assembly->job = (struct minilink_job){.size = sizeof(struct minilink_job),
                                           .arch = arch_name(request->arch, assembly->arch),
