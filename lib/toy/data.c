@@ -406,7 +406,7 @@ bool data_build(struct unit *unit)
     CONTEXT_DEFER(table_cleanup, &builder.names);
     if (!place_all(&builder))
         return false;
-    for (int kind = DATA_INITIALISED; kind <= DATA_CONSTANT; kind++)
+    for (int kind = DATA_CONSTANT; kind <= DATA_INITIALISED; kind++)
         data->sections[kind].bytes = arena_zalloc(&unit->arena, data->sections[kind].size, 1);
     for (size_t i = 0; i < data->object_count; i++)
         if (data->objects[i].value)

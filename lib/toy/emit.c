@@ -1,6 +1,313 @@
-/* emit.c: a relocatable cubin, as ptxas makes it under -c. */
+/* emit.c: the image of a cubin, relocatable as ptxas makes it under -c, or an executable.
+ *
+ * Types, flags and links of sections are those of ptxas for sm_75 to sm_90; from sm_100 on the
+ * twins for its intermediate code are left out, since there is none. Symbols need the sections'
+ * indices, and most contents need the symbols' indices: sections are entered first, then symbols,
+ * then contents. */
 #include "toy/emit.h"
+
+#include "cubin/format.h"
+#include "facts/sections.h"
+#include "facts/targets.h"
 #include "toy/phases.h"
+
+enum form {
+    RELOCATABLE = 1,
+    PROGRAM_75 = 2, /* an executable up to sm_89 */
+    PROGRAM_90 = 4, /* ... from sm_90 on */
+    PROGRAM = PROGRAM_75 | PROGRAM_90,
+    ALL = RELOCATABLE | PROGRAM,
+};
+
+/* The sections in order, with the name, or the beginning of it. What else a header has is in
+ * facts/sections.def. */
+static const struct row {
+    enum section section;
+    enum form forms;
+    const char *name;
+} rows[] = {
+    {SECTION_NAMES, ALL, ".shstrtab"},
+    {SECTION_STRINGS, ALL, ".strtab"},
+    {SECTION_SYMBOLS, ALL, ".symtab"},
+    {SECTION_LINES, RELOCATABLE, ".debug_line"},
+    {SECTION_TOOL_NOTE, ALL, ".note.nv.tkinfo"},
+    {SECTION_CUDA_NOTE, ALL, ".note.nv.cuinfo"},
+    {SECTION_BUILTIN_NOTE, PROGRAM, ".note.minilink"},
+    {SECTION_INFO, ALL, ".nv.info"},
+    {SECTION_COMPAT, ALL, ".nv.compat"},
+    {OWNER_INFO, ALL, ".nv.info."},
+    {SECTION_CALLGRAPH, ALL, ".nv.callgraph"},
+    {SECTION_PROTOTYPE, RELOCATABLE, ".nv.prototype"},
+    {OWNER_RELOCATIONS, ALL, ".rela.text."},
+    {SECTION_LINE_RELOCATIONS, RELOCATABLE, ".rela.debug_line"},
+    {SECTION_DATA_RELOCATIONS + DATA_CONSTANT, PROGRAM, ".rela.nv.constant3"},
+    {SECTION_DATA_RELOCATIONS + DATA_INITIALISED, ALL, ".rela.nv.global.init"},
+    {SECTION_DATA_RELOCATIONS + DATA_CONSTANT, RELOCATABLE, ".rela.nv.constant3"},
+    {SECTION_DATA + DATA_CONSTANT, ALL, ".nv.constant3"},
+    {OWNER_CONSTANT, PROGRAM_75, ".nv.constant0."},
+    {OWNER_TEXT, ALL, ".text."},
+    {SECTION_DATA + DATA_INITIALISED, ALL, ".nv.global.init"},
+    {SECTION_DATA + DATA_SHARED, RELOCATABLE, ".nv_debug.shared"},
+    {SECTION_DATA + DATA_ZERO, ALL, ".nv.global"},
+    {OWNER_SHARED, ALL, ".nv.shared."},
+    {OWNER_CONSTANT, RELOCATABLE | PROGRAM_90, ".nv.constant0."},
+    {SECTION_BUILTIN_NOTE, RELOCATABLE, ".note.minilink"},
+};
+
+static bool is_program(const struct unit *unit)
+{
+    return unit->image.type == ET_EXEC;
+}
+
+static bool has_form_90(const struct unit *unit)
+{
+    return targets_have(unit->job->sm, TARGET_HAS_FORM_90);
+}
+
+static bool has_lines(const struct unit *unit)
+{
+    for (size_t i = 0; i < unit->function_count; i++)
+        if (unit->functions[i].line_count)
+            return true;
+    return false;
+}
+
+/* Enters data, for which executables have ELF's own types (measured). */
+static void set_data(const struct unit *unit, struct image_section *section, uint64_t size,
+                     const void *bytes, bool has_no_bytes)
+{
+    section->size = size;
+    section->data = bytes;
+    section->has_no_bytes = has_no_bytes;
+    if (is_program(unit))
+        section->type = has_no_bytes ? SHT_NOBITS : SHT_PROGBITS;
+}
+
+static bool begin_data(const struct unit *unit, enum data_kind kind, struct image_section *section)
+{
+    const struct data_section *data = &unit->data.sections[kind];
+
+    section->alignment = data->alignment;
+    set_data(unit, section, data->size, data->bytes, kind == DATA_ZERO || kind == DATA_SHARED);
+    if (kind == DATA_CONSTANT && !is_program(unit))
+        section->type += USER_BANK;
+    return data->alignment != 0;
+}
+
+/* Whether the chunk, or the owner, has such a section; enters what is known before symbols are. */
+static bool begin_section(struct unit *unit, const struct owner *owner, enum section which,
+                          struct image_section *section)
+{
+    if (which >= SECTION_DATA && which < OWNER_TEXT)
+        return begin_data(unit, which - SECTION_DATA, section);
+    if (which >= SECTION_DATA_RELOCATIONS && which < SECTION_PROTOTYPE)
+        return unit->data.sections[which - SECTION_DATA_RELOCATIONS].relocation_count != 0;
+    switch (which) {
+    case SECTION_LINES:
+    case SECTION_LINE_RELOCATIONS:
+        return has_lines(unit);
+    case SECTION_COMPAT:
+        return has_form_90(unit);
+    case SECTION_PROTOTYPE:
+        return emit_graph_has_prototypes(unit);
+    case OWNER_TEXT:
+        section->size = owner->code.size;
+        section->data = owner->code.data;
+        return true;
+    case OWNER_SHARED:
+        section->alignment = owner->shared_alignment;
+        set_data(unit, section, owner->shared_bytes, NULL, true);
+        return owner->shared_alignment != 0;
+    case OWNER_RELOCATIONS:
+        return owner->relocation_count != 0;
+    case OWNER_CONSTANT:
+        set_data(unit, section, unit->parameter_base + owner->function->parameter_bytes, NULL,
+                 false);
+        return owner->function->item->function.is_entry;
+    default:
+        return true;
+    }
+}
+
+static void add_section(struct unit *unit, struct owner *owner, const struct row *row)
+{
+    const struct section_facts *facts = sections_named(text_of(row->name));
+    uint32_t *sections = owner ? owner->sections : unit->sections;
+
+    if (owner)
+        facts = sections_of_function(facts);
+    struct image_section section = {.name = text_of(row->name),
+                                    .type = facts->type,
+                                    .flags = facts->flags,
+                                    .alignment = facts->alignment,
+                                    .entry_size = facts->entry_size};
+    if (facts->link == SECTION_LINK_SYMBOLS)
+        section.link = unit->sections[SECTION_SYMBOLS];
+    if (!begin_section(unit, owner, row->section, &section))
+        return;
+    if (owner)
+        section.name = arena_join(&unit->arena, section.name, owner->function->item->name);
+    sections[row->section] = image_add_section(&unit->image, &section);
+}
+
+static void add_sections(struct unit *unit)
+{
+    enum form form = !is_program(unit) ? RELOCATABLE : has_form_90(unit) ? PROGRAM_90 : PROGRAM_75;
+
+    for (const struct row *row = rows; row < rows + sizeof rows / sizeof *rows; row++) {
+        if (!(row->forms & form))
+            continue;
+        if (row->section < OWNER_TEXT || row->section >= SECTION_CALLGRAPH)
+            add_section(unit, NULL, row);
+        else
+            for (size_t i = 0; i < unit->owner_count; i++)
+                add_section(unit, &unit->owners[i], row);
+    }
+    struct image_section *note = &unit->image.sections[unit->sections[SECTION_CUDA_NOTE]];
+    note->flags |= has_form_90(unit) ? SHF_INFO_LINK : 0;
+    note->link = unit->sections[SECTION_TOOL_NOTE];
+    note->info = unit->sections[SECTION_COMPAT];
+    unit->image.sections[unit->sections[SECTION_SYMBOLS]].link = unit->sections[SECTION_STRINGS];
+    unit->image.flags |= unit->sections[SECTION_CUDA_NOTE] << CUBIN_FLAGS_NOTE_SHIFT;
+}
+
+Elf64_Rela emit_rela(uint64_t offset, uint64_t symbol, uint32_t type, int64_t addend)
+{
+    return (Elf64_Rela){
+        .r_offset = offset, .r_info = ELF64_R_INFO(symbol, type), .r_addend = addend};
+}
+
+void emit_relocations(struct unit *unit, uint32_t section, uint32_t target, Elf64_Rela *list,
+                      size_t count)
+{
+    unit->image.sections[section].info = target;
+    unit->image.sections[section].data = list;
+    unit->image.sections[section].size = count * sizeof *list;
+}
+
+/* ptxas writes relocations in descending order of offset. */
+static void fill_code_relocations(struct unit *unit, const struct owner *owner)
+{
+    size_t count = owner->relocation_count;
+    Elf64_Rela *list = arena_alloc(&unit->arena, count, sizeof *list);
+
+    for (size_t i = 0; i < count; i++) {
+        const struct code_relocation *from = &owner->relocations[count - 1 - i];
+
+        list[i] =
+            emit_rela(from->offset, emit_symbol_of(unit, from->symbol), from->type, from->addend);
+    }
+    emit_relocations(unit, owner->sections[OWNER_RELOCATIONS], owner->sections[OWNER_TEXT], list,
+                     count);
+}
+
+static void fill_data_relocations(struct unit *unit, enum data_kind kind)
+{
+    size_t count = unit->data.sections[kind].relocation_count;
+    Elf64_Rela *list = arena_alloc(&unit->arena, count, sizeof *list);
+
+    if (count == 0)
+        return;
+    for (size_t i = 0; i < count; i++) {
+        const struct data_relocation *from = &unit->data.sections[kind].relocations[count - 1 - i];
+        const struct global *global = &unit->scope.globals[from->global];
+
+        list[i] = emit_rela(from->offset,
+                            global->is_function ? global->symbol
+                                                : unit->data.objects[global->object].symbol,
+                            from->type, from->addend);
+    }
+    emit_relocations(unit, unit->sections[SECTION_DATA_RELOCATIONS + kind],
+                     unit->sections[SECTION_DATA + kind], list, count);
+}
+
+static void set_contents(struct unit *unit, uint32_t section)
+{
+    unit->image.sections[section].data =
+        arena_copy(&unit->arena, unit->code.data, unit->code.size, 1);
+    unit->image.sections[section].size = unit->code.size;
+    unit->code.size = 0;
+}
+
+static void fill_owner(struct unit *unit, const struct owner *owner)
+{
+    uint32_t symbol = unit->scope.globals[owner->function->global].symbol;
+    /* In the old form sh_info has the register count above the symbol. */
+    uint32_t registers = has_form_90(unit) ? 0 : owner->register_count << 24;
+
+    for (enum section i = OWNER_TEXT; i < SECTION_CALLGRAPH; i++)
+        if (owner->sections[i])
+            unit->image.sections[owner->sections[i]].info = owner->sections[OWNER_TEXT];
+    unit->image.sections[owner->sections[OWNER_TEXT]].info = symbol | registers;
+    emit_info_owner(unit, owner, &unit->code);
+    set_contents(unit, owner->sections[OWNER_INFO]);
+    if (owner->relocation_count)
+        fill_code_relocations(unit, owner);
+}
+
+static void fill_sections(struct unit *unit)
+{
+    static emit_put *const puts[SECTIONS] = {
+        [SECTION_LINES] = emit_line_units,
+        [SECTION_TOOL_NOTE] = emit_info_tool_note,
+        [SECTION_CUDA_NOTE] = emit_info_cuda_note,
+        [SECTION_BUILTIN_NOTE] = emit_info_builtin_note,
+        [SECTION_INFO] = emit_info,
+        [SECTION_COMPAT] = emit_info_compat,
+        [SECTION_CALLGRAPH] = emit_graph_calls,
+        [SECTION_PROTOTYPE] = emit_graph_prototypes,
+    };
+
+    for (size_t i = 0; i < unit->owner_count; i++)
+        fill_owner(unit, &unit->owners[i]);
+    fill_data_relocations(unit, DATA_CONSTANT);
+    fill_data_relocations(unit, DATA_INITIALISED);
+    for (int i = 0; i < SECTIONS; i++)
+        if (puts[i] && unit->sections[i]) {
+            puts[i](unit, &unit->code);
+            set_contents(unit, unit->sections[i]);
+        }
+}
+
+static void add_name(struct unit *unit, struct image_strings *names, uint32_t section)
+{
+    unit->image.sections[section].name_offset =
+        image_string(names, unit->image.sections[section].name);
+}
+
+/* Names of a program are in the order in which ptxas makes sections: a kernel's are adjacent. */
+static void name_sections(struct unit *unit)
+{
+    struct image_strings names = {0};
+
+    CONTEXT_DEFER(image_strings_cleanup, &names);
+    for (enum section i = 0; is_program(unit) && i < SECTIONS; i++) {
+        for (size_t k = 0; i == OWNER_TEXT && k < unit->owner_count; k++)
+            for (enum section of = OWNER_TEXT; of < SECTION_CALLGRAPH; of++)
+                add_name(unit, &names, unit->owners[k].sections[of]);
+        add_name(unit, &names, unit->sections[i]);
+    }
+    image_set_section_names(&unit->image, unit->sections[SECTION_NAMES], &names);
+}
+
+void emit_image(struct unit *unit, uint16_t type)
+{
+    struct image *image = &unit->image;
+
+    image_begin(image, type, format_target_flags(unit->job->sm));
+    add_sections(unit);
+    emit_symbols(unit);
+    fill_sections(unit);
+    image_set_symbols(image, unit->sections[SECTION_SYMBOLS], unit->symbols, unit->symbol_count,
+                      &unit->strings);
+    image_take_strings(image, unit->sections[SECTION_STRINGS], &unit->strings);
+    name_sections(unit);
+    if (is_program(unit))
+        image_layout_program(image, &(struct image_program_layout){.is_apart = has_form_90(unit)});
+    else
+        image_layout(image);
+    image_bytes(image, &unit->cubin);
+}
 
 /* Marks the globals that functions' code refers to, which get symbols, and those whose address it
  * takes. */
@@ -58,42 +365,9 @@ static void make_owners(struct unit *unit)
     }
 }
 
-static void add_sections(struct unit *unit)
-{
-    emit_head(unit, ET_REL);
-    if (emit_graph_has_prototypes(unit))
-        emit_single(unit, SECTION_PROTOTYPE);
-    emit_owner_sections(unit, OWNER_RELOCATIONS);
-    if (unit->sections[SECTION_LINES])
-        emit_single(unit, SECTION_LINE_RELOCATIONS);
-    emit_data_relocations(unit, DATA_INITIALISED);
-    emit_data_relocations(unit, DATA_CONSTANT);
-    emit_data(unit, DATA_CONSTANT);
-    emit_owner_sections(unit, OWNER_TEXT);
-    emit_data(unit, DATA_INITIALISED);
-    emit_data(unit, DATA_SHARED);
-    emit_data(unit, DATA_ZERO);
-    emit_owner_sections(unit, OWNER_SHARED);
-    emit_owner_sections(unit, OWNER_CONSTANT);
-    emit_single(unit, SECTION_BUILTIN_NOTE);
-}
-
 void emit_relocatable(struct unit *unit)
 {
     mark_uses(unit);
     make_owners(unit);
-    add_sections(unit);
-    emit_symbols_build(unit);
-    emit_fill_owners(unit);
-    emit_fill_data_relocations(unit, DATA_INITIALISED);
-    emit_fill_data_relocations(unit, DATA_CONSTANT);
-    emit_notes(unit);
-    emit_fill(unit, SECTION_INFO, emit_info_chunk);
-    emit_fill(unit, SECTION_CALLGRAPH, emit_graph_calls);
-    emit_fill(unit, SECTION_PROTOTYPE, emit_graph_prototypes);
-    emit_fill(unit, SECTION_LINES, emit_line_units);
-    emit_symbol_table(unit);
-    image_set_section_names(&unit->image, unit->sections[SECTION_NAMES], NULL);
-    image_layout(&unit->image);
-    image_bytes(&unit->image, &unit->cubin);
+    emit_image(unit, ET_REL);
 }

@@ -45,27 +45,36 @@ static void put_pair(struct buffer *out, uint32_t first, uint32_t second)
     buffer_u32(out, second);
 }
 
-static void put_part(struct buffer *out, int part)
+/* Appends one function's calls, those of an alias as calls of both. */
+static void put_calls_of(const struct unit *unit, const struct function_code *function,
+                         struct buffer *out)
 {
-    put_pair(out, 0, (uint32_t)part);
+    uint32_t caller = unit->scope.globals[function->global].symbol;
+
+    for (size_t i = 0; i < function->symbol_count; i++) {
+        const struct global *callee =
+            scope_used_function(&unit->scope, &function->symbols[i], USE_CALLED);
+
+        if (!callee)
+            continue;
+        put_pair(out, caller, callee->symbol);
+        if (callee->aliased != NO_INDEX)
+            put_pair(out, caller, unit->scope.globals[callee->aliased].symbol);
+    }
 }
 
+/* Only calls of the driver's functions leave a section of a program. */
 static void put_calls(const struct unit *unit, struct buffer *out)
 {
-    for (size_t i = 0; i < unit->function_count; i++) {
-        const struct function_code *function = &unit->functions[i];
-        uint32_t caller = unit->scope.globals[function->global].symbol;
+    for (size_t i = 0; i < unit->owner_count; i++) {
+        const struct owner *owner = &unit->owners[i];
 
-        for (size_t k = 0; k < function->symbol_count; k++) {
-            const struct global *callee =
-                scope_used_function(&unit->scope, &function->symbols[k], USE_CALLED);
-
-            if (!callee)
-                continue;
-            put_pair(out, caller, callee->symbol);
-            if (callee->aliased != NO_INDEX)
-                put_pair(out, caller, unit->scope.globals[callee->aliased].symbol);
-        }
+        if (unit->image.type != ET_EXEC)
+            put_calls_of(unit, owner->function, out);
+        else
+            for (size_t k = 0; k < owner->extern_count; k++)
+                put_pair(out, owner->parts[0].symbol,
+                         unit->scope.globals[owner->externs[k]].symbol);
     }
     for (size_t i = 0; i < unit->scope.count; i++) {
         const struct global *alias = &unit->scope.globals[i];
@@ -114,8 +123,8 @@ static void put_addresses(struct unit *unit, struct buffer *out)
 
 static void put_indirect(struct unit *unit, struct buffer *out)
 {
-    for (size_t i = 0; i < unit->function_count; i++) {
-        const struct function_code *function = &unit->functions[i];
+    for (size_t i = 0; i < unit->owner_count; i++) {
+        const struct function_code *function = unit->owners[i].function;
         uint32_t caller = unit->scope.globals[function->global].symbol;
 
         for (size_t k = 0; k < function->signature_count; k++)
@@ -140,15 +149,15 @@ static void put_candidates(struct unit *unit, const struct function_code *functi
 
 void emit_graph_calls(struct unit *unit, struct buffer *out)
 {
-    put_part(out, CALLGRAPH_DIRECT);
+    put_pair(out, 0, (uint32_t)CALLGRAPH_DIRECT);
     put_calls(unit, out);
-    put_part(out, CALLGRAPH_ADDRESS);
+    put_pair(out, 0, (uint32_t)CALLGRAPH_ADDRESS);
     put_addresses(unit, out);
-    put_part(out, CALLGRAPH_INDIRECT);
+    put_pair(out, 0, (uint32_t)CALLGRAPH_INDIRECT);
     put_indirect(unit, out);
-    put_part(out, CALLGRAPH_CANDIDATE);
-    for (size_t i = 0; i < unit->function_count; i++)
-        put_candidates(unit, &unit->functions[i], out);
+    put_pair(out, 0, (uint32_t)CALLGRAPH_CANDIDATE);
+    for (size_t i = 0; i < unit->owner_count; i++)
+        put_candidates(unit, unit->owners[i].function, out);
 }
 
 static bool has_prototype(const struct global *global)

@@ -65,23 +65,6 @@ static void put_samplers(const struct unit *unit, struct buffer *out)
     }
 }
 
-void emit_info_chunk(struct unit *unit, struct buffer *out)
-{
-    for (size_t i = unit->function_count; i-- > 0;) {
-        const struct function_code *function = &unit->functions[i];
-        uint32_t symbol = unit->scope.globals[function->global].symbol;
-
-        put_pair(out, EIATTR_REGCOUNT, symbol, function->register_count);
-        put_pair(out, EIATTR_MAX_STACK_SIZE, symbol, 0);
-        put_pair(out, EIATTR_FRAME_SIZE, symbol, function->frame_bytes);
-    }
-    put_samplers(unit, out);
-    if (unit->module.texmode_independent)
-        info_put_head(out, EIFMT_NVAL, EIATTR_TEXMODE_INDEPENDENT, 0);
-    if (!has_kernel(unit))
-        info_put_head(out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, mercury_version(unit));
-}
-
 static bool uses_textures(const struct unit *unit)
 {
     for (size_t i = 0; i < unit->function_count; i++)
@@ -239,9 +222,26 @@ static void put_stacks(const struct unit *unit, bool is_global, struct buffer *o
     }
 }
 
+static void put_chunk(const struct unit *unit, struct buffer *out)
+{
+    for (size_t i = unit->function_count; i-- > 0;) {
+        const struct function_code *function = &unit->functions[i];
+        uint32_t symbol = unit->scope.globals[function->global].symbol;
+
+        put_pair(out, EIATTR_REGCOUNT, symbol, function->register_count);
+        put_pair(out, EIATTR_MAX_STACK_SIZE, symbol, 0);
+        put_pair(out, EIATTR_FRAME_SIZE, symbol, function->frame_bytes);
+    }
+    put_samplers(unit, out);
+    if (unit->module.texmode_independent)
+        info_put_head(out, EIFMT_NVAL, EIATTR_TEXMODE_INDEPENDENT, 0);
+    if (!has_kernel(unit))
+        info_put_head(out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, mercury_version(unit));
+}
+
 /* Like ptxas: the kernel that was compiled last comes first; after all of them the stack sizes, in
  * the order of the symbols. */
-void emit_info_program(struct unit *unit, struct buffer *out)
+static void put_program(const struct unit *unit, struct buffer *out)
 {
     for (size_t i = unit->owner_count; i-- > 0;) {
         const struct owner *kernel = &unit->owners[i];
@@ -253,6 +253,14 @@ void emit_info_program(struct unit *unit, struct buffer *out)
     }
     put_stacks(unit, false, out);
     put_stacks(unit, true, out);
+}
+
+void emit_info(struct unit *unit, struct buffer *out)
+{
+    if (unit->image.type == ET_EXEC)
+        put_program(unit, out);
+    else
+        put_chunk(unit, out);
 }
 
 void emit_info_tool_note(struct unit *unit, struct buffer *out)

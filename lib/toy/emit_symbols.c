@@ -44,18 +44,6 @@ static void add_owner_sections(struct unit *unit, const struct owner *owner)
     owner->function->constant_symbol = add_section(unit, owner->sections[OWNER_CONSTANT]);
 }
 
-static void add_sections(struct unit *unit)
-{
-    add_section(unit, unit->sections[SECTION_TOOL_NOTE]);
-    add_section(unit, unit->sections[SECTION_CUDA_NOTE]);
-    add_section(unit, unit->sections[SECTION_CALLGRAPH]);
-    add_section(unit, unit->sections[SECTION_PROTOTYPE]);
-    for (int kind = 0; kind < DATA_KINDS; kind++)
-        add_section(unit, unit->data.sections[kind].section);
-    for (size_t i = 0; i < unit->owner_count; i++)
-        add_owner_sections(unit, &unit->owners[i]);
-}
-
 static void add_reserved(struct unit *unit)
 {
     for (size_t i = 0; i < sizeof reserved / sizeof *reserved; i++)
@@ -100,65 +88,61 @@ static void add_function(struct unit *unit, struct global *global, uint8_t bindi
         put_function(unit, global, binding, SHN_UNDEF, 0);
 }
 
-static void add_object(struct unit *unit, struct object *object, uint8_t binding)
+/* Adds the variables with one of the bindings, a set of 1 << STB_. An executable has only those
+ * that are placed in it, with ELF's own type, and st_other only marks managed variables (measured).
+ */
+static void add_objects(struct unit *unit, unsigned bindings)
 {
-    bool is_defined = object->kind != DATA_UNDEFINED && object->kind != DATA_COMMON;
+    bool is_program = unit->image.type == ET_EXEC;
 
-    if (binding_of(object->linkage, is_defined) != binding)
-        return;
-    uint32_t section = object->kind == DATA_UNDEFINED ? SHN_UNDEF : SECTION_COMMON;
-    if (object->kind == DATA_PARAMETER)
-        section = unit->owners[object->function].sections[OWNER_TEXT];
-    else if (object->kind == DATA_KERNEL_SHARED)
-        section = unit->owners[object->function].sections[OWNER_SHARED];
-    else if (is_defined)
-        section = unit->data.sections[object->kind].section;
-    object->symbol = add(unit, &(struct image_symbol){.name = object->name,
-                                                      .value = object->offset,
-                                                      .size = object->size,
-                                                      .type = object->type,
-                                                      .binding = binding,
-                                                      .other = object->other,
-                                                      .section = section});
+    for (size_t i = 0; i < unit->data.object_count; i++) {
+        struct object *object = &unit->data.objects[i];
+        bool is_placed = object->kind < DATA_KINDS;
+        bool is_defined = object->kind != DATA_UNDEFINED && object->kind != DATA_COMMON;
+        uint8_t binding = binding_of(object->linkage, is_defined);
+        uint32_t section = object->kind == DATA_UNDEFINED ? SHN_UNDEF : SECTION_COMMON;
+
+        if (!(bindings & 1u << binding) ||
+            (is_program && (!is_placed || object->kind == DATA_SHARED)))
+            continue;
+        if (object->kind == DATA_PARAMETER)
+            section = unit->owners[object->function].sections[OWNER_TEXT];
+        else if (object->kind == DATA_KERNEL_SHARED)
+            section = unit->owners[object->function].sections[OWNER_SHARED];
+        else if (is_placed)
+            section = unit->sections[SECTION_DATA + object->kind];
+        object->symbol =
+            add(unit, &(struct image_symbol){.name = object->name,
+                                             .value = object->offset,
+                                             .size = object->size,
+                                             .type = is_program ? STT_OBJECT : object->type,
+                                             .binding = binding,
+                                             .other = is_program ? object->other & STO_CUDA_MANAGED
+                                                                 : object->other,
+                                             .section = section});
+    }
 }
 
-void emit_symbols_build(struct unit *unit)
+/* The symbols of a relocatable cubin. */
+static void add_all(struct unit *unit)
 {
     static const uint8_t bindings[] = {STB_LOCAL, STB_WEAK, STB_GLOBAL};
 
-    add(unit, &(struct image_symbol){.section = SHN_UNDEF});
-    add_sections(unit);
+    add_section(unit, unit->sections[SECTION_CALLGRAPH]);
+    add_section(unit, unit->sections[SECTION_PROTOTYPE]);
+    add_section(unit, unit->sections[SECTION_DATA + DATA_INITIALISED]);
+    add_section(unit, unit->sections[SECTION_DATA + DATA_CONSTANT]);
+    add_section(unit, unit->sections[SECTION_DATA + DATA_SHARED]);
+    add_section(unit, unit->sections[SECTION_DATA + DATA_ZERO]);
+    for (size_t i = 0; i < unit->owner_count; i++)
+        add_owner_sections(unit, &unit->owners[i]);
     if (targets_have(unit->job->sm, TARGET_HAS_FORM_90))
         add_reserved(unit);
     for (int i = 0; i < 3; i++) {
         for (size_t k = 0; k < unit->scope.count; k++)
             if (unit->scope.globals[k].is_function)
                 add_function(unit, &unit->scope.globals[k], bindings[i]);
-        for (size_t k = 0; k < unit->data.object_count; k++)
-            add_object(unit, &unit->data.objects[k], bindings[i]);
-    }
-}
-
-static bool is_placed(const struct object *object)
-{
-    return object->kind < DATA_KINDS && object->kind != DATA_SHARED;
-}
-
-/* Adds the variables that are, or are not, global. */
-static void add_variables(struct unit *unit, bool is_global)
-{
-    struct data *data = &unit->data;
-
-    for (size_t i = 0; i < data->object_count; i++) {
-        struct object *object = &data->objects[i];
-        uint8_t binding = binding_of(object->linkage, true);
-
-        if (!is_placed(object) || (binding == STB_GLOBAL) != is_global)
-            continue;
-        /* Measured: executables have ELF's own type, and st_other only marks managed variables. */
-        object->type = STT_OBJECT;
-        object->other &= STO_CUDA_MANAGED;
-        add_object(unit, object, binding);
+        add_objects(unit, 1u << bindings[i]);
     }
 }
 
@@ -207,16 +191,12 @@ static void add_externs(struct unit *unit)
             put_function(unit, &unit->scope.globals[i], STB_GLOBAL, SHN_UNDEF, 0);
 }
 
-void emit_symbols_of_program(struct unit *unit)
+static void add_all_of_program(struct unit *unit)
 {
-    static const enum data_kind kinds[] = {DATA_CONSTANT, DATA_INITIALISED, DATA_ZERO};
-
-    add(unit, &(struct image_symbol){.section = SHN_UNDEF});
-    add_section(unit, unit->sections[SECTION_TOOL_NOTE]);
-    add_section(unit, unit->sections[SECTION_CUDA_NOTE]);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        add_section(unit, unit->data.sections[kinds[i]].section);
-    add_variables(unit, false);
+    add_section(unit, unit->sections[SECTION_DATA + DATA_CONSTANT]);
+    add_section(unit, unit->sections[SECTION_DATA + DATA_INITIALISED]);
+    add_section(unit, unit->sections[SECTION_DATA + DATA_ZERO]);
+    add_objects(unit, 1u << STB_LOCAL | 1u << STB_WEAK);
     for (size_t i = 0; i < unit->owner_count; i++)
         add_kernel_locals(unit, &unit->owners[i]);
     add_section(unit, unit->sections[SECTION_CALLGRAPH]);
@@ -225,13 +205,24 @@ void emit_symbols_of_program(struct unit *unit)
     /* ptxas has this name after those of local symbols even without the section; the join relies on
      * it. */
     image_string(&unit->strings, TEXT(".nv.prototype"));
-    add_variables(unit, true);
+    add_objects(unit, 1u << STB_GLOBAL);
     add_externs(unit);
     for (size_t i = 0; i < unit->owner_count; i++)
         add_kernel(unit, &unit->owners[i], true);
 }
 
-uint32_t emit_symbols_of_body(const struct unit *unit, const struct body_symbol *symbol)
+void emit_symbols(struct unit *unit)
+{
+    add(unit, &(struct image_symbol){.section = SHN_UNDEF});
+    add_section(unit, unit->sections[SECTION_TOOL_NOTE]);
+    add_section(unit, unit->sections[SECTION_CUDA_NOTE]);
+    if (unit->image.type == ET_EXEC)
+        add_all_of_program(unit);
+    else
+        add_all(unit);
+}
+
+uint32_t emit_symbol_of(const struct unit *unit, const struct body_symbol *symbol)
 {
     if (symbol->is_function)
         return scope_target(&unit->scope, &unit->scope.globals[symbol->global])->symbol;

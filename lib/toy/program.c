@@ -24,9 +24,6 @@
 /* Limit for all copies: each of several kernels can call all functions of the text. */
 #define MOST_PROGRAM_BYTES (UINT64_C(1) << 28)
 
-/* Bank of the user's constants. */
-#define USER_BANK 3u
-
 #define NOT_PLACED UINT32_MAX
 
 /* The stack of functions in a ring of calls, and of those that reach one. */
@@ -338,88 +335,6 @@ static struct maker begin(struct unit *unit)
     return maker;
 }
 
-static void add_sections(struct unit *unit)
-{
-    bool is_new = targets_have(unit->job->sm, TARGET_HAS_FORM_90);
-
-    emit_head(unit, ET_EXEC);
-    emit_owner_sections(unit, OWNER_RELOCATIONS);
-    emit_data_relocations(unit, DATA_CONSTANT);
-    emit_data_relocations(unit, DATA_INITIALISED);
-    emit_data(unit, DATA_CONSTANT);
-    if (!is_new)
-        emit_owner_sections(unit, OWNER_CONSTANT);
-    emit_owner_sections(unit, OWNER_TEXT);
-    emit_data(unit, DATA_INITIALISED);
-    emit_data(unit, DATA_ZERO);
-    emit_owner_sections(unit, OWNER_SHARED);
-    if (is_new)
-        emit_owner_sections(unit, OWNER_CONSTANT);
-}
-
-/* Appends calls that leave the section: those of the driver's functions. The other three parts are
- * empty. */
-static void put_calls(struct unit *unit, struct buffer *out)
-{
-    for (int part = CALLGRAPH_DIRECT; part >= CALLGRAPH_CANDIDATE; part--) {
-        buffer_u32(out, 0);
-        buffer_u32(out, (uint32_t)part);
-        for (size_t i = 0; part == CALLGRAPH_DIRECT && i < unit->owner_count; i++) {
-            const struct owner *kernel = &unit->owners[i];
-
-            for (size_t k = 0; k < kernel->extern_count; k++) {
-                buffer_u32(out, kernel->parts[0].symbol);
-                buffer_u32(out, unit->scope.globals[kernel->externs[k]].symbol);
-            }
-        }
-    }
-}
-
-static void put_name(struct unit *unit, uint32_t index, struct buffer *out)
-{
-    if (index == 0)
-        return;
-    unit->image.sections[index].name_offset = (uint32_t)out->size;
-    buffer_text(out, unit->image.sections[index].name);
-    buffer_char(out, '\0');
-}
-
-/* Appends names in the order in which ptxas makes sections: a kernel's are adjacent. */
-static void put_names(struct unit *unit, struct buffer *out)
-{
-    static const enum data_kind kinds[] = {DATA_CONSTANT, DATA_INITIALISED, DATA_ZERO};
-
-    buffer_char(out, '\0');
-    for (int which = SECTION_NAMES; which < SECTION_CALLGRAPH; which++)
-        put_name(unit, unit->sections[which], out);
-    for (int i = 0; i < 3; i++)
-        put_name(unit, unit->data.sections[kinds[i]].section, out);
-    for (size_t i = 0; i < unit->owner_count; i++)
-        for (int kind = 0; kind < OWNER_SECTIONS; kind++)
-            put_name(unit, unit->owners[i].sections[kind], out);
-    put_name(unit, unit->sections[SECTION_CALLGRAPH], out);
-    for (int i = 0; i < 3; i++)
-        put_name(unit, unit->data.sections[kinds[i]].relocation_section, out);
-}
-
-static void emit(struct unit *unit)
-{
-    add_sections(unit);
-    emit_symbols_of_program(unit);
-    emit_notes(unit);
-    emit_fill_owners(unit);
-    emit_fill_data_relocations(unit, DATA_CONSTANT);
-    emit_fill_data_relocations(unit, DATA_INITIALISED);
-    emit_fill(unit, SECTION_INFO, emit_info_program);
-    emit_fill(unit, SECTION_CALLGRAPH, put_calls);
-    emit_symbol_table(unit);
-    emit_fill(unit, SECTION_NAMES, put_names);
-    image_layout_program(&unit->image,
-                         &(struct image_program_layout){
-                             .is_apart = targets_have(unit->job->sm, TARGET_HAS_FORM_90)});
-    image_bytes(&unit->image, &unit->cubin);
-}
-
 const char *program_emit(struct unit *unit)
 {
     struct maker maker = begin(unit);
@@ -434,6 +349,6 @@ const char *program_emit(struct unit *unit)
     if (!maker.obstacle && unit->owner_count == 0)
         return "it has no kernel";
     if (!maker.obstacle)
-        emit(unit);
+        emit_image(unit, ET_EXEC);
     return maker.obstacle;
 }

@@ -151,10 +151,10 @@ struct sampler {
 };
 
 enum data_kind {
-    DATA_INITIALISED, /* .nv.global.init */
     DATA_CONSTANT,    /* .nv.constant3 */
-    DATA_SHARED,      /* .nv_debug.shared: of the module, or of a function that is not a kernel */
+    DATA_INITIALISED, /* .nv.global.init */
     DATA_ZERO,        /* .nv.global */
+    DATA_SHARED,      /* .nv_debug.shared: of the module, or of a function that is not a kernel */
     DATA_KINDS,
     DATA_KERNEL_SHARED = DATA_KINDS, /* .nv.shared.K */
     DATA_COMMON,                     /* left to the linker */
@@ -192,8 +192,6 @@ struct data_section {
     uint8_t *bytes;     /* `size` bytes, or NULL if they are not stored */
     struct data_relocation *relocations;
     size_t relocation_count;
-    uint32_t section;            /* its index in the image; 0 = it has none */
-    uint32_t relocation_section; /* likewise that of its relocations */
 };
 
 struct data {
@@ -212,14 +210,28 @@ struct owner_part {
     uint32_t symbol; /* index in .symtab */
 };
 
-/* In the order of their names in an executable. */
-enum owner_section {
-    OWNER_TEXT,
+/* Kinds of sections, in the order of their names in an executable. */
+enum section {
+    SECTION_NAMES,
+    SECTION_STRINGS,
+    SECTION_SYMBOLS,
+    SECTION_LINES,
+    SECTION_TOOL_NOTE,
+    SECTION_CUDA_NOTE,
+    SECTION_BUILTIN_NOTE,
+    SECTION_INFO,
+    SECTION_COMPAT,
+    SECTION_DATA,                           /* + enum data_kind */
+    OWNER_TEXT = SECTION_DATA + DATA_KINDS, /* from here on every owner has its own */
     OWNER_INFO,
     OWNER_SHARED,
-    OWNER_RELOCATIONS, /* relocations of its code */
+    OWNER_RELOCATIONS, /* of its code */
     OWNER_CONSTANT,    /* a kernel's parameters */
-    OWNER_SECTIONS,
+    SECTION_CALLGRAPH,
+    SECTION_DATA_RELOCATIONS, /* + enum data_kind */
+    SECTION_PROTOTYPE = SECTION_DATA_RELOCATIONS + DATA_KINDS,
+    SECTION_LINE_RELOCATIONS,
+    SECTIONS,
 };
 
 /* The owner of sections: a function, or in a program a kernel with copies of the functions that it
@@ -238,26 +250,9 @@ struct owner {
     uint32_t register_count; /* maximum over all parts, like barrier_count */
     uint32_t barrier_count;
     uint64_t stack_bytes; /* of a program: of the deepest chain of calls, including its own frame */
-    uint64_t shared_bytes;     /* of a program: including the bytes reserved for the driver */
-    uint32_t shared_alignment; /* 0 = it has no shared memory of its own */
-    uint32_t sections[OWNER_SECTIONS]; /* their indices; 0 = it has none */
-};
-
-/* Sections of which there is at most one: those of an executable in the order of their names. */
-enum single_section {
-    SECTION_NAMES,
-    SECTION_STRINGS,
-    SECTION_SYMBOLS,
-    SECTION_LINES,
-    SECTION_TOOL_NOTE,
-    SECTION_CUDA_NOTE,
-    SECTION_BUILTIN_NOTE,
-    SECTION_INFO,
-    SECTION_COMPAT,
-    SECTION_CALLGRAPH,
-    SECTION_PROTOTYPE,
-    SECTION_LINE_RELOCATIONS,
-    SINGLE_SECTIONS,
+    uint64_t shared_bytes;       /* of a program: including the bytes reserved for the driver */
+    uint32_t shared_alignment;   /* 0 = it has no shared memory of its own */
+    uint32_t sections[SECTIONS]; /* their indices; 0 = it has none */
 };
 
 struct mode;
@@ -291,7 +286,7 @@ struct unit {
                              first, as ptxas compiles them */
     size_t owner_count;
     struct image image;
-    uint32_t sections[SINGLE_SECTIONS]; /* their indices; 0 = it has none */
+    uint32_t sections[SECTIONS]; /* likewise those of the chunk */
     struct image_symbol *symbols;
     size_t symbol_count, symbol_capacity;
     struct image_strings strings;
