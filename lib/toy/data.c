@@ -10,6 +10,7 @@
 #include <elf.h>
 
 #include "base/context.h"
+#include "base/search.h"
 #include "cubin/format.h"
 #include "cubin/image.h"
 #include "diag/diag.h"
@@ -23,40 +24,31 @@
 #define MOST_INITIALISED_BYTES 0x40000000u
 #define MOST_SECTION_BYTES     (UINT64_C(1) << 40)
 
-struct builder {
-    struct unit *unit;
-    size_t relocation_capacity[DATA_KINDS];
-    struct table names; /* of one body's variables, while they are placed */
-};
-
-static bool too_large(const char *format, uint64_t size, uint64_t most)
+static bool too_large(const char *kind, uint64_t size, uint64_t most)
 {
-    return diag_error(format, (unsigned long long)size, (unsigned long long)most);
+    return diag_error("File uses too much %sdata (0x%llx bytes, 0x%llx max)", kind,
+                      (unsigned long long)size, (unsigned long long)most);
 }
 
-static bool place(struct data *data, struct object *object)
+/* Adds the object, and places it if it is in one of the chunk's sections. */
+static bool add_object(struct data *data, struct object object, uint32_t *index)
 {
-    uint64_t alignment = object->alignment ? object->alignment : 1;
-    if (object->kind >= DATA_KINDS)
-        return true;
-    struct data_section *section = &data->sections[object->kind];
-    bool is_shared = object->kind == DATA_SHARED;
-    uint64_t start = is_shared ? section->size : image_align_up(section->size, alignment);
-    object->offset = is_shared ? alignment : start;
-    if (object->size > MOST_SECTION_BYTES || start > MOST_SECTION_BYTES)
-        return too_large("File uses too much data (0x%llx bytes, 0x%llx max)", object->size,
-                         MOST_SECTION_BYTES);
-    section->size = start + object->size;
-    if (alignment > section->alignment)
-        section->alignment = (uint32_t)alignment;
+    bool is_shared = object.kind == DATA_SHARED;
+    uint32_t alignment = object.alignment ? object.alignment : 1;
+
+    if (object.kind < DATA_KINDS) {
+        struct data_section *section = &data->sections[object.kind];
+        uint64_t start = is_shared ? section->size : image_align_up(section->size, alignment);
+
+        if (object.size > MOST_SECTION_BYTES || start > MOST_SECTION_BYTES)
+            return too_large("", object.size, MOST_SECTION_BYTES);
+        object.offset = is_shared ? alignment : start;
+        section->size = start + object.size;
+        RAISE(section->alignment, alignment);
+    }
+    *index = (uint32_t)data->object_count;
+    data->objects[data->object_count++] = object;
     return true;
-}
-
-static struct object *add_object(struct builder *builder, const struct object *object)
-{
-    struct object *added = &builder->unit->data.objects[builder->unit->data.object_count++];
-    *added = *object;
-    return added;
 }
 
 static uint8_t symbol_type(uint8_t type)
@@ -75,16 +67,6 @@ static enum data_kind kind_of_space(uint8_t space, bool has_value)
                                       : DATA_ZERO;
 }
 
-static enum data_kind kind_of(const struct ptx_item *item)
-{
-    const struct ptx_variable *variable = &item->variable;
-    if (symbol_type(variable->type) != STT_CUDA_OBJECT || !item->is_definition)
-        return DATA_UNDEFINED;
-    if (item->linkage == PTX_COMMON)
-        return DATA_COMMON;
-    return kind_of_space(variable->space, variable->initialiser.size > 0);
-}
-
 static uint8_t space_bits(uint8_t space)
 {
     return space == PTX_SPACE_SHARED  ? STO_CUDA_SHARED
@@ -92,120 +74,104 @@ static uint8_t space_bits(uint8_t space)
                                       : STO_CUDA_GLOBAL;
 }
 
-/* .tex variables are no longer supported. */
-static bool check_space(const struct builder *builder, const struct ptx_item *item)
+static bool fail(const struct unit *unit, const struct ptx_item *item, const char *at,
+                 const char *format, struct text name)
 {
-    if (item->variable.space != PTX_SPACE_TEX)
-        return true;
-    const struct diag_place place = source_ptx_place(&builder->unit->module, item, item->text.data);
-    diag_at(DIAG_ERROR, &place, "Deprecated feature: '.tex' not supported as of PTX version 1.5");
+    const struct diag_place place = source_ptx_place(&unit->module, item, at);
+
+    diag_at(DIAG_ERROR, &place, format, TEXT_ARG(name));
     return false;
 }
 
-/* Reads the word after `=`, one of `words` or a number from 1 on, as the number of a mode from 0
- * on. */
-static bool read_mode(struct text words, struct text text, uint8_t *mode)
+/* Reads one "name = value", where the value is a word, or n for the mode n - 1. Measured on ptxas:
+ * addr_mode_0 to addr_mode_2 and filter_mode are the bytes of a word, 0xff if not given;
+ * force_unnormalized_coords has a record of its own. */
+static bool read_field(struct lexer *lexer, uint8_t modes[SAMPLER_MODES])
 {
-    *mode = 0;
-    for (struct text word; text_take_part(&words, &word); ++*mode)
-        if (text_equal(word, text))
+    static const struct {
+        struct text name, words;
+    } fields[SAMPLER_MODES] = {
+#define ADDRESSES TEXT("wrap,mirror,clamp_ogl,clamp_to_edge,clamp_to_border")
+        {TEXT("addr_mode_0"), ADDRESSES},
+        {TEXT("addr_mode_1"), ADDRESSES},
+        {TEXT("addr_mode_2"), ADDRESSES},
+        {TEXT("filter_mode"), TEXT("nearest,linear")},
+        {TEXT("force_unnormalized_coords"), TEXT("")},
+    };
+    struct text name = lexer_text(lexer, lexer_next(lexer)), word;
+    bool has_equals = lexer_next(lexer).mark == '=';
+    struct token token = lexer_next(lexer);
+    struct text value = lexer_text(lexer, token);
+    uint64_t number;
+    size_t i = 0;
+
+    while (i < SAMPLER_MODES && !text_equal(name, fields[i].name))
+        i++;
+    if (!has_equals || i == SAMPLER_MODES)
+        return false;
+    if (token.kind == TOKEN_NUMBER) {
+        if (lexer_number(value, &number, NULL) != NUMBER_INTEGER || number > 0x7f)
+            return false;
+        modes[i] = i + 1 < SAMPLER_MODES ? (uint8_t)(number - 1) : number != 0;
+        return true;
+    }
+    struct text words = fields[i].words;
+    for (modes[i] = 0; text_take_part(&words, &word); modes[i]++)
+        if (token.kind == TOKEN_WORD && text_equal(word, value))
             return true;
     return false;
 }
 
-/* One "name = value". Measured on ptxas: addr_mode_0 to addr_mode_2 and filter_mode are the bytes
- * of a word, 0xff if not given; a number n stands for mode n - 1. force_unnormalized_coords has a
- * record of its own. */
-static bool read_field(struct lexer *lexer, struct sampler *sampler)
+static bool read_fields(struct text initialiser, uint8_t modes[SAMPLER_MODES])
 {
-    static const struct text fields[] = {TEXT("addr_mode_0"), TEXT("addr_mode_1"),
-                                         TEXT("addr_mode_2"), TEXT("filter_mode")};
-    struct text name = lexer_text(lexer, lexer_next(lexer));
-    struct token equals = lexer_next(lexer);
-    struct token token = lexer_next(lexer);
-    struct text text = lexer_text(lexer, token);
-    uint64_t number;
-
-    if (equals.mark != '=' || (token.kind != TOKEN_WORD && token.kind != TOKEN_NUMBER))
-        return false;
-    bool is_number = token.kind == TOKEN_NUMBER &&
-                     lexer_number(text, &number, NULL) == NUMBER_INTEGER && number <= 0x7f;
-    if (text_equal(name, TEXT("force_unnormalized_coords"))) {
-        sampler->unnormalized = is_number && number != 0;
-        return is_number;
-    }
-    for (size_t i = 0; i < 4; i++) {
-        if (!text_equal(name, fields[i]))
-            continue;
-        if (!is_number)
-            return read_mode(i < 3 ? TEXT("wrap,mirror,clamp_ogl,clamp_to_edge,clamp_to_border")
-                                   : TEXT("nearest,linear"),
-                             text, &sampler->values[i]);
-        sampler->values[i] = (uint8_t)(number - 1);
-        return true;
-    }
-    return false;
-}
-
-static bool read_fields(struct lexer *lexer, struct sampler *sampler)
-{
-    struct token token = lexer_next(lexer);
+    struct lexer lexer = lexer_at(initialiser, 0);
+    struct token token = lexer_next(&lexer);
 
     if (token.mark != '{')
         return false;
-    if (lexer_peek(lexer).mark == '}')
+    if (lexer_peek(&lexer).mark == '}')
         return true;
     do {
-        if (!read_field(lexer, sampler))
+        if (!read_field(&lexer, modes))
             return false;
-        token = lexer_next(lexer);
+        token = lexer_next(&lexer);
     } while (token.mark == ',');
     return token.mark == '}';
 }
 
-static bool decode_sampler(struct sampler *sampler, const struct ptx_module *module,
-                           const struct ptx_item *item)
-{
-    struct text initialiser = item->variable.initialiser;
-
-    memset(sampler, SAMPLER_NOT_SAID, sizeof *sampler);
-    if (initialiser.size == 0)
-        return true;
-    struct lexer lexer = lexer_at(initialiser, 0);
-    if (read_fields(&lexer, sampler))
-        return true;
-    const struct diag_place place = source_ptx_place(module, item, initialiser.data);
-    diag_at(DIAG_ERROR, &place, "Invalid initial value of sampler '%.*s'", TEXT_ARG(item->name));
-    return false;
-}
-
-static bool add_global(struct builder *builder, struct global *global)
+static bool add_global(struct unit *unit, struct global *global)
 {
     const struct ptx_item *item = global->item;
     const struct ptx_variable *variable = &item->variable;
-    if (!check_space(builder, item))
-        return false;
+    bool has_value = variable->initialiser.size > 0;
     struct object object = {.name = global->name,
-                            .kind = (uint8_t)kind_of(item),
+                            .kind = (uint8_t)kind_of_space(variable->space, has_value),
                             .type = symbol_type(variable->type),
                             .linkage = item->linkage,
                             .alignment = variable->alignment,
-                            .size = variable->size};
-    if (object.type == STT_CUDA_OBJECT)
+                            .value = has_value ? item : NULL};
+
+    if (variable->space == PTX_SPACE_TEX)
+        return fail(unit, item, item->text.data,
+                    "Deprecated feature: '.tex' not supported as of PTX version 1.5",
+                    (struct text){0});
+    if (object.type == STT_CUDA_OBJECT) {
+        object.size = variable->size;
         object.other =
             (uint8_t)(space_bits(variable->space) | (variable->is_managed ? STO_CUDA_MANAGED : 0));
-    else
-        object.size = 0;
-    if (object.type == STT_CUDA_SAMPLER &&
-        !decode_sampler(&object.sampler, &builder->unit->module, item))
-        return false;
-    if (object.kind == DATA_COMMON)
+    }
+    if (object.type != STT_CUDA_OBJECT || !item->is_definition) {
+        object.kind = DATA_UNDEFINED;
+    } else if (item->linkage == PTX_COMMON) {
+        object.kind = DATA_COMMON;
         object.offset = object.alignment;
-    global->object = (uint32_t)builder->unit->data.object_count;
-    struct object *added = add_object(builder, &object);
-    if (variable->initialiser.size && object.kind < DATA_KINDS)
-        added->value = item;
-    return place(&builder->unit->data, added);
+    }
+    memset(object.sampler, SAMPLER_NOT_SAID, sizeof object.sampler);
+    if (object.type == STT_CUDA_SAMPLER && has_value &&
+        !read_fields(variable->initialiser, object.sampler))
+        return fail(unit, item, variable->initialiser.data,
+                    "Invalid initial value of sampler '%.*s'", item->name);
+    return add_object(&unit->data, object, &global->object);
 }
 
 /* A body's variable as an item, so that its initial value can be decoded. */
@@ -223,101 +189,88 @@ static const struct ptx_item *item_of(const struct body_symbol *symbol, struct a
 }
 
 /* FUNCTION$VARIABLE, with a number appended for all but the first variable of that name. */
-static struct text body_name(struct builder *builder, const struct function_code *function,
+static struct text body_name(struct arena *arena, struct table *seen, struct text function,
                              struct text name)
 {
-    struct table *seen = &builder->names;
-    uint32_t count = table_find(seen, name);
-    count = count == TABLE_NONE ? 0 : count + 1;
+    uint32_t count = table_find(seen, name) + 1; /* TABLE_NONE + 1 is 0 */
+    char *text = arena_printf(arena, "%.*s$%.*s", TEXT_ARG(function), TEXT_ARG(name));
+
     table_set(seen, name, count);
-    struct text owner = function->item->name;
-    char *text =
-        count ? arena_printf(&builder->unit->arena, "%.*s$%.*s$%u", TEXT_ARG(owner), TEXT_ARG(name),
-                             count)
-              : arena_printf(&builder->unit->arena, "%.*s$%.*s", TEXT_ARG(owner), TEXT_ARG(name));
-    return text_of(text);
+    return text_of(count ? arena_printf(arena, "%s$%u", text, count) : text);
 }
 
-static bool add_body_variable(struct builder *builder, struct function_code *function,
-                              uint32_t function_index, uint32_t symbol_index)
+/* Adds a variable of a body, or a kernel's parameter that is a texture, sampler or surface. */
+static bool add_body_variable(struct unit *unit, struct table *names, uint32_t index,
+                              struct body_symbol *symbol)
 {
-    const struct body_symbol *symbol = &function->symbols[symbol_index];
-    struct object object = {.name = body_name(builder, function, symbol->name),
-                            .kind =
-                                (uint8_t)kind_of_space(symbol->space, symbol->initialiser.size > 0),
-                            .type = STT_CUDA_OBJECT,
-                            .other = space_bits(symbol->space),
+    struct function_code *function = &unit->functions[index];
+    bool has_value = symbol->initialiser.size > 0;
+    struct object object = {.kind = (uint8_t)kind_of_space(symbol->space, has_value),
+                            .type = symbol_type(symbol->type),
                             .linkage = PTX_INTERNAL,
-                            .function = function_index,
+                            .function = index,
                             .alignment = symbol->alignment,
                             .size = symbol->size};
+
+    if (symbol->is_parameter) {
+        object.name = symbol->name;
+        object.kind = DATA_PARAMETER;
+        return add_object(&unit->data, object, &symbol->object);
+    }
+    object.name = body_name(&unit->arena, names, function->item->name, symbol->name);
+    object.other = space_bits(symbol->space);
+    if (has_value)
+        object.value = item_of(symbol, &unit->arena);
     if (object.kind == DATA_SHARED && function->item->function.is_entry) {
         object.kind = DATA_KERNEL_SHARED;
         object.offset = object.alignment;
         if (__builtin_add_overflow(function->shared_bytes, object.size, &function->shared_bytes) ||
             function->shared_bytes > MOST_SECTION_BYTES)
-            return too_large("File uses too much data (0x%llx bytes, 0x%llx max)", object.size,
-                             MOST_SECTION_BYTES);
-        if (object.alignment > function->shared_alignment)
-            function->shared_alignment = object.alignment;
+            return too_large("", object.size, MOST_SECTION_BYTES);
+        RAISE(function->shared_alignment, object.alignment);
     }
-    function->symbols[symbol_index].object = (uint32_t)builder->unit->data.object_count;
-    struct object *added = add_object(builder, &object);
-    if (symbol->initialiser.size && object.kind < DATA_KINDS && object.kind != DATA_SHARED)
-        added->value = item_of(symbol, &builder->unit->arena);
-    return place(&builder->unit->data, added);
-}
-
-static bool is_opaque_parameter(const struct body_symbol *symbol)
-{
-    return symbol->is_parameter && symbol->space == PTX_SPACE_TEX;
-}
-
-static void add_parameter(struct builder *builder, struct function_code *function,
-                          uint32_t function_index, uint32_t symbol_index)
-{
-    const struct body_symbol *symbol = &function->symbols[symbol_index];
-    function->symbols[symbol_index].object = (uint32_t)builder->unit->data.object_count;
-    add_object(builder, &(struct object){.name = symbol->name,
-                                         .kind = DATA_PARAMETER,
-                                         .type = symbol_type(symbol->type),
-                                         .linkage = PTX_INTERNAL,
-                                         .function = function_index});
+    return add_object(&unit->data, object, &symbol->object);
 }
 
 static bool is_object(const struct body_symbol *symbol)
 {
-    return symbol->is_body_variable && !symbol->is_parameter &&
-           (symbol->space == PTX_SPACE_SHARED || symbol->space == PTX_SPACE_GLOBAL ||
-            symbol->space == PTX_SPACE_CONST);
+    return symbol->is_parameter
+               ? symbol->space == PTX_SPACE_TEX
+               : symbol->space == PTX_SPACE_SHARED || symbol->space == PTX_SPACE_GLOBAL ||
+                     symbol->space == PTX_SPACE_CONST;
 }
 
-static bool add_body(struct builder *builder, struct function_code *function, uint32_t index)
+static bool add_body(struct unit *unit, uint32_t index)
 {
+    struct function_code *function = &unit->functions[index];
+    struct table names = {0};
     bool is_good = true;
-    table_free(&builder->names);
-    for (uint32_t i = 0; i < function->symbol_count && is_good; i++)
-        if (!function->symbols[i].is_body_variable)
-            function->symbols[i].object =
-                builder->unit->scope.globals[function->symbols[i].global].object;
-        else if (is_opaque_parameter(&function->symbols[i]))
-            add_parameter(builder, function, index, i);
-        else if (is_object(&function->symbols[i]))
-            is_good = add_body_variable(builder, function, index, i);
+
+    CONTEXT_DEFER(table_cleanup, &names);
+    for (uint32_t i = 0; i < function->symbol_count && is_good; i++) {
+        struct body_symbol *symbol = &function->symbols[i];
+
+        if (!symbol->is_body_variable)
+            symbol->object = unit->scope.globals[symbol->global].object;
+        else if (is_object(symbol))
+            is_good = add_body_variable(unit, &names, index, symbol);
+    }
     return is_good;
 }
 
-static uint32_t relocation_type(const struct builder *builder,
+/* The type of a reference to a variable, a function, or a function in a unified table. */
+static uint32_t relocation_type(const struct unit *unit,
                                 const struct initialiser_reference *reference, bool is_function)
 {
-    bool is_unified = is_function && targets_have(builder->unit->job->sm, TARGET_HAS_FORM_90);
-    if (reference->mask != UINT64_MAX) {
-        uint32_t byte = (uint32_t)__builtin_ctzll(reference->mask ? reference->mask : 1) / 8;
-        return (is_unified ? R_CUDA_UNIFIED_8_0 : is_function ? R_CUDA_8_0 : R_CUDA_G8_0) + byte;
-    }
-    if (reference->width == 4)
-        return is_unified ? R_CUDA_UNIFIED_32 : is_function ? R_CUDA_32 : R_CUDA_G32;
-    return is_unified ? R_CUDA_UNIFIED : is_function ? R_CUDA_64 : R_CUDA_G64;
+    static const uint32_t types[3][3] = {{R_CUDA_G64, R_CUDA_G32, R_CUDA_G8_0},
+                                         {R_CUDA_64, R_CUDA_32, R_CUDA_8_0},
+                                         {R_CUDA_UNIFIED, R_CUDA_UNIFIED_32, R_CUDA_UNIFIED_8_0}};
+    bool is_unified = is_function && targets_have(unit->job->sm, TARGET_HAS_FORM_90);
+    const uint32_t *row = types[is_function + is_unified];
+
+    if (reference->mask != UINT64_MAX)
+        return row[2] + (uint32_t)__builtin_ctzll(reference->mask ? reference->mask : 1) / 8;
+    return row[reference->width == 4];
 }
 
 /* A statement before the variable's must have declared the name (measured). */
@@ -326,90 +279,80 @@ static bool is_known(const struct global *global, const struct ptx_item *variabl
     return global && (!variable->text.data || global->first < variable->text.data);
 }
 
-static bool add_reference(struct builder *builder, const struct object *object,
-                          const struct ptx_item *variable,
+static bool add_reference(struct unit *unit, const struct object *object,
                           const struct initialiser_reference *reference)
 {
-    struct global *global = scope_find(&builder->unit->scope, reference->symbol);
-    if (!is_known(global, variable) ||
+    struct global *global = scope_find(&unit->scope, reference->symbol);
+    struct data_section *section = &unit->data.sections[object->kind];
+
+    if (!is_known(global, object->value) ||
         (!global->is_function &&
-         (global->item->variable.space == PTX_SPACE_SHARED || object->type != STT_CUDA_OBJECT))) {
-        const struct diag_place place = source_ptx_place(
-            &builder->unit->module, variable, builder->unit->module.whole.data + reference->place);
-        diag_at(DIAG_ERROR, &place, "Invalid initial value symbol '%.*s'",
-                TEXT_ARG(reference->symbol));
-        return false;
-    }
-    global->is_used = true;
+         (global->item->variable.space == PTX_SPACE_SHARED || object->type != STT_CUDA_OBJECT)))
+        return fail(unit, object->value, unit->module.whole.data + reference->place,
+                    "Invalid initial value symbol '%.*s'", reference->symbol);
+    struct global *target = scope_target(&unit->scope, global);
+    global->is_used = target->is_used = true;
     global->is_address_taken |= global->is_function;
-    struct global *target = scope_target(&builder->unit->scope, global);
-    target->is_used = true;
     target->is_address_taken |= target->is_function;
-    struct data_section *section = &builder->unit->data.sections[object->kind];
-    ARENA_PUSH(&builder->unit->arena, section->relocations, section->relocation_count,
-               builder->relocation_capacity[object->kind]) =
+    ARENA_PUSH(&unit->arena, section->relocations, section->relocation_count,
+               section->relocation_capacity) =
         (struct data_relocation){.offset = object->offset + reference->offset,
-                                 .type = relocation_type(builder, reference, target->is_function),
-                                 .global = (uint32_t)(target - builder->unit->scope.globals),
+                                 .type = relocation_type(unit, reference, target->is_function),
+                                 .global = (uint32_t)(target - unit->scope.globals),
                                  .addend = reference->addend};
     return true;
 }
 
 /* Decodes one initial value into its section, which has its final size. */
-static bool store_value(struct builder *builder, const struct object *object)
+static bool store_value(struct unit *unit, const struct object *object)
 {
-    struct data_section *section = &builder->unit->data.sections[object->kind];
     struct initialiser initialiser = {0};
-    if (!initialiser_decode(&initialiser, &builder->unit->arena, &builder->unit->module,
-                            object->value))
+    bool is_good = true;
+
+    if (!initialiser_decode(&initialiser, &unit->arena, &unit->module, object->value))
         return false;
     if (initialiser.size && initialiser.bytes)
-        memcpy(section->bytes + object->offset, initialiser.bytes, initialiser.size);
-    bool is_good = true;
+        memcpy(unit->data.sections[object->kind].bytes + object->offset, initialiser.bytes,
+               initialiser.size);
     for (size_t i = 0; i < initialiser.reference_count; i++)
-        is_good &= add_reference(builder, object, object->value, &initialiser.references[i]);
+        is_good &= add_reference(unit, object, &initialiser.references[i]);
     return is_good;
 }
 
-static bool place_all(struct builder *builder)
+static bool place_all(struct unit *unit)
 {
-    struct unit *unit = builder->unit;
     struct scope *scope = &unit->scope;
     struct data *data = &unit->data;
     size_t count = scope->count;
-    bool is_good = true;
+
     for (size_t i = 0; i < unit->function_count; i++)
         count += unit->functions[i].symbol_count;
     data->objects = arena_alloc(&unit->arena, count, sizeof *data->objects);
-    for (size_t i = 0; i < scope->count && is_good; i++)
-        if (!scope->globals[i].is_function)
-            is_good = add_global(builder, &scope->globals[i]);
-    for (size_t i = 0; i < unit->function_count && is_good; i++)
-        is_good = add_body(builder, &unit->functions[i], (uint32_t)i);
+    for (size_t i = 0; i < scope->count; i++)
+        if (!scope->globals[i].is_function && !add_global(unit, &scope->globals[i]))
+            return false;
+    for (size_t i = 0; i < unit->function_count; i++)
+        if (!add_body(unit, (uint32_t)i))
+            return false;
     uint64_t initialised = data->sections[DATA_INITIALISED].size;
-    if (is_good && initialised > MOST_INITIALISED_BYTES)
-        is_good = too_large("File uses too much initialised data (0x%llx bytes, 0x%llx max)",
-                            initialised, MOST_INITIALISED_BYTES);
     uint64_t constants = data->sections[DATA_CONSTANT].size;
-    if (is_good && constants > MOST_CONSTANT_BYTES)
-        is_good = too_large("File uses too much global constant data (0x%llx bytes, 0x%llx max)",
-                            constants, MOST_CONSTANT_BYTES);
-    return is_good;
+    if (initialised > MOST_INITIALISED_BYTES)
+        return too_large("initialised ", initialised, MOST_INITIALISED_BYTES);
+    return constants <= MOST_CONSTANT_BYTES ||
+           too_large("global constant ", constants, MOST_CONSTANT_BYTES);
 }
 
 bool data_build(struct unit *unit)
 {
-    struct builder builder = {.unit = unit};
     struct data *data = &unit->data;
     bool is_good = true;
 
-    CONTEXT_DEFER(table_cleanup, &builder.names);
-    if (!place_all(&builder))
+    if (!place_all(unit))
         return false;
     for (int kind = DATA_CONSTANT; kind <= DATA_INITIALISED; kind++)
         data->sections[kind].bytes = arena_zalloc(&unit->arena, data->sections[kind].size, 1);
     for (size_t i = 0; i < data->object_count; i++)
-        if (data->objects[i].value)
-            is_good &= store_value(&builder, &data->objects[i]);
+        if (data->objects[i].value && data->objects[i].kind <= DATA_INITIALISED)
+            is_good &= store_value(unit, &data->objects[i]);
     return is_good;
 }

@@ -53,15 +53,15 @@ static void put_samplers(const struct unit *unit, struct buffer *out)
 {
     for (size_t i = unit->data.object_count; i-- > 0;) {
         const struct object *object = &unit->data.objects[i];
-        const struct sampler *sampler = &object->sampler;
+        const uint8_t *modes = object->sampler;
 
         if (object->type != STT_CUDA_SAMPLER || object->kind != DATA_UNDEFINED)
             continue;
-        if (sampler->unnormalized != SAMPLER_NOT_SAID)
-            put_pair(out, EIATTR_SAMPLER_FORCE_UNNORMALIZED, object->symbol, sampler->unnormalized);
+        if (modes[4] != SAMPLER_NOT_SAID)
+            put_pair(out, EIATTR_SAMPLER_FORCE_UNNORMALIZED, object->symbol, modes[4]);
         put_pair(out, EIATTR_SAMPLER_INIT, object->symbol,
-                 (uint32_t)sampler->values[0] | (uint32_t)sampler->values[1] << 8 |
-                     (uint32_t)sampler->values[2] << 16 | (uint32_t)sampler->values[3] << 24);
+                 (uint32_t)modes[0] | (uint32_t)modes[1] << 8 | (uint32_t)modes[2] << 16 |
+                     (uint32_t)modes[3] << 24);
     }
 }
 

@@ -144,11 +144,9 @@ struct function_code {
 
 #define SAMPLER_NOT_SAID 0xffu
 
-/* The modes that the initial value of a `.samplerref` variable sets. */
-struct sampler {
-    uint8_t values[4];    /* addr_mode_0 to 2, filter_mode; or SAMPLER_NOT_SAID */
-    uint8_t unnormalized; /* force_unnormalized_coords: 0, 1 or SAMPLER_NOT_SAID */
-};
+/* The modes that the initial value of a `.samplerref` variable sets: addr_mode_0 to 2, filter_mode,
+ * force_unnormalized_coords (0 or 1); or SAMPLER_NOT_SAID. */
+#define SAMPLER_MODES 5
 
 enum data_kind {
     DATA_CONSTANT,    /* .nv.constant3 */
@@ -172,10 +170,10 @@ struct object {
     uint32_t function; /* DATA_KERNEL_SHARED, DATA_PARAMETER: index of the kernel */
     uint32_t alignment;
     uint64_t size;
-    uint64_t offset;              /* in its section */
-    uint32_t symbol;              /* index in .symtab */
-    struct sampler sampler;       /* of a sampler of the module */
-    const struct ptx_item *value; /* the declaration with its initial value; NULL = it has none */
+    uint64_t offset;                /* in its section */
+    uint32_t symbol;                /* index in .symtab */
+    uint8_t sampler[SAMPLER_MODES]; /* of the module's samplers */
+    const struct ptx_item *value;   /* the declaration with its initial value; NULL = it has none */
 };
 
 /* An address in the bytes of a variable. */
@@ -191,7 +189,7 @@ struct data_section {
     uint32_t alignment; /* 0 while the section is empty */
     uint8_t *bytes;     /* `size` bytes, or NULL if they are not stored */
     struct data_relocation *relocations;
-    size_t relocation_count;
+    size_t relocation_count, relocation_capacity;
 };
 
 struct data {
