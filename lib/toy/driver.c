@@ -1,24 +1,31 @@
-/* driver.c: compiles one PTX module to one relocatable cubin, phase by phase.
+/* driver.c: the built-in assembler: compiles one PTX module to one cubin, phase by phase.
  *
- * Each phase is a function here, named by what it does; only the table has the description's number
- * and heading for it. Code of more than a few lines is in a file of its own. */
+ * Each phase is a function here, or in the file that does its work; only the table has the
+ * description's number and heading for it. All state of a chunk is in one struct unit, which the
+ * last phases free in any case, even if memory runs out. */
 #include "toy/phases.h"
 
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/context.h"
 #include "base/text.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "facts/toolkits.h"
+#include "toy/builtin.h"
 #include "toy/emit.h"
 #include "language/target.h"
 
+static struct diag_place place_of(const struct unit *unit, struct text text)
+{
+    return diag_place_of(unit->module.file, unit->module.whole,
+                         (size_t)(text.data - unit->module.whole.data));
+}
+
 static bool fail_at_module(const struct unit *unit, const char *format, const char *argument)
 {
-    struct diag_place place =
-        diag_place_of(unit->module.file, unit->module.whole,
-                      (size_t)(unit->module.text.data - unit->module.whole.data));
+    const struct diag_place place = place_of(unit, unit->module.text);
 
     diag_at(DIAG_FATAL, &place, format, argument);
     return false;
@@ -51,9 +58,8 @@ static bool knows_directives(const struct unit *unit)
 
         if (item->kind != PTX_FUNCTION || item->function.performance.unknown.size == 0)
             continue;
-        struct diag_place place =
-            diag_place_of(unit->module.file, unit->module.whole,
-                          (size_t)(item->text.data - unit->module.whole.data));
+        const struct diag_place place = place_of(unit, item->text);
+
         ok = false;
         diag_at(DIAG_ERROR, &place, "Unknown directive of '%.*s':%.*s", TEXT_ARG(item->name),
                 TEXT_ARG(item->function.performance.unknown));
@@ -156,13 +162,6 @@ static bool make_tables(struct unit *unit)
         arena_alloc(&unit->arena, unit->module.item_count, sizeof *unit->scope.globals);
     unit->functions = arena_zalloc(&unit->arena, count, sizeof *unit->functions);
     return true;
-}
-
-/* Phase 11. Walks the module's items, functions and variables first, then aliases of functions,
- * then checks that all names are resolved. */
-static bool resolve_names(struct unit *unit)
-{
-    return scope_build(unit);
 }
 
 /* Phase 12. Each function has its own budget, from its directives (budget.c) or options in place of
@@ -273,15 +272,6 @@ static bool compile_functions(struct unit *unit)
     return true;
 }
 
-/* Phase 24. The checks depend on the mode: registers along calls, bodies of patch code. */
-static bool check_and_report(struct unit *unit)
-{
-    bool ok = mode_check_results(unit);
-
-    results_report(unit);
-    return ok;
-}
-
 /* Phase 25. */
 static bool free_functions(struct unit *unit)
 {
@@ -316,7 +306,7 @@ const struct phase driver_phases[DRIVER_PHASES] = {
     {8, "Tools-Patch Warnings", mode_check_tools_patch, LINK_FAILED, false},
     {9, "Compilation Flag Setup", conflicts_resolve, LINK_USAGE, false},
     {10, "Hash Maps and Codegen Context", make_tables, LINK_FAILED, false},
-    {11, "Register Callbacks on Module IR", resolve_names, LINK_FAILED, false},
+    {11, "Register Callbacks on Module IR", scope_build, LINK_FAILED, false},
     {12, "Address Width and Register Budget", limit_registers, LINK_FAILED, false},
     {13, "Entry Point Collection", entries_select, LINK_FAILED, false},
     {14, "Transfer State into Codegen Context", apply_switches, LINK_FAILED, false},
@@ -326,7 +316,7 @@ const struct phase driver_phases[DRIVER_PHASES] = {
     {21, "Build Per-Function Codegen Config and CodegenPipeline", prepare_functions, LINK_FAILED,
      false},
     {23, "Per-Function Compile Loop", compile_functions, LINK_FAILED, false},
-    {24, "Post-Compilation Cleanup", check_and_report, LINK_FAILED, false},
+    {24, "Post-Compilation Cleanup", results_report, LINK_FAILED, false},
     {25, "Pipeline Config Teardown", free_functions, LINK_OK, true},
     {26, "Final Cleanup", free_unit, LINK_OK, true},
 };
@@ -359,11 +349,9 @@ static enum link_code run_until_failure(void *argument)
     return LINK_OK;
 }
 
-/* Reports one message, so that traces of chunks that are assembled in parallel are not mixed. */
-static enum link_code trace(void *argument)
+/* One message, so that traces of chunks that are assembled in parallel are not mixed. */
+static void trace(const struct unit *unit)
 {
-    const struct unit *unit = argument;
-
     diag_info("Phases of '%s':", unit->job->name);
     for (size_t i = 0; i < DRIVER_PHASES; i++)
         if (unit->phases[i].has_run)
@@ -373,16 +361,71 @@ static enum link_code trace(void *argument)
         diag_note("mode: %s", unit->mode->name);
     if (unit->switches.executable && unit->obstacle)
         diag_note("no executable: %s", unit->obstacle);
-    return LINK_OK;
 }
 
-enum link_code driver_run(struct unit *unit)
-{
-    enum link_code code = context_run(run_until_failure, unit);
+/* The result for the caller; made under a recovery point of its own. */
+struct answer {
+    struct unit *unit;
+    struct diag_state *state;
+    struct minilink_result *result;
+    enum link_code code;
+};
 
+static enum link_code give_answer(void *argument)
+{
+    struct answer *answer = argument;
+    const struct diag_state *state = answer->state;
+
+    if (answer->unit->switches.phase_trace)
+        trace(answer->unit);
+    if (answer->code == LINK_OK)
+        answer->code = state->has_fatal_error        ? LINK_FAILED
+                       : state->has_warning_or_error ? LINK_WARNED
+                                                     : LINK_OK;
+    if (state->sink->text.size)
+        answer->result->log = buffer_take(&state->sink->text, NULL);
+    if (answer->code == LINK_OK || answer->code == LINK_WARNED)
+        answer->result->cubin = buffer_take(&answer->unit->cubin, &answer->result->cubin_size);
+    return answer->code;
+}
+
+/* Writes messages into the log, whose format does not depend on the user's output options. */
+static void report_into(struct diag_state *state, struct diag_sink *log)
+{
+    state->sink = log;
+    state->program = BUILTIN_NAME;
+    state->report_arch = NULL;
+    state->error_count = 0;
+    state->format = DIAG_FORM_GNU;
+    state->color = state->annotate = false;
+    state->has_warning_or_error = state->has_fatal_error = false;
+}
+
+static int assemble(void *unused, const struct minilink_job *job, struct minilink_result *result)
+{
+    struct diag_sink sink = {0};
+    struct diag_state *state = diag_state_get();
+    struct diag_state outer = *state;
+    struct unit unit = {.job = job};
+    struct answer answer = {.unit = &unit, .state = state, .result = result};
+
+    (void)unused;
+    report_into(state, &sink);
+    answer.code = context_run(run_until_failure, &unit);
     for (size_t i = 0; i < DRIVER_PHASES; i++)
         if (driver_phases[i].is_teardown)
-            run_phase(unit, i);
-    enum link_code traced = unit->switches.phase_trace ? context_run(trace, unit) : LINK_OK;
-    return code == LINK_OK ? traced : code;
+            run_phase(&unit, i);
+    enum link_code code = context_run(give_answer, &answer);
+    outer.event_thread = state->event_thread; /* belongs to the thread once it is set */
+    *state = outer;
+    buffer_free(&unit.cubin);
+    diag_sink_free(&sink);
+    return (int)code;
 }
+
+const struct minilink_assembler builtin_assembler = {
+    .abi = MINILINK_ASSEMBLER_ABI,
+    .name = BUILTIN_NAME,
+    .version = BUILTIN_VERSION,
+    .assemble = assemble,
+};

@@ -22,11 +22,6 @@ struct phase {
 
 extern const struct phase driver_phases[DRIVER_PHASES];
 
-/* Runs the phases on a unit whose job is set, up to the first that fails, and then those of the
- * teardown. Only the cubin remains in the unit; the caller owns it. With --phase-trace, the phases
- * that ran are reported with their times. */
-enum link_code driver_run(struct unit *unit);
-
 /* switches.c */
 
 /* Reads the job's options, a list in which a value is a separate word or follows `=`. The last of
@@ -51,7 +46,8 @@ void cache_operator_apply(struct body *body, const struct unit *unit);
 
 /* scope.c */
 
-/* Collects the names of the unit's module. Fails if a name has two definitions or meanings, or a
+/* Phase 11: collects the names of the unit's module, functions and variables first, then aliases.
+ * Fails if a name has two definitions or meanings, or a
  * function that is not `.extern` has no body. */
 bool scope_build(struct unit *unit);
 
@@ -196,9 +192,10 @@ bool data_build(struct unit *unit);
  * if functions use more registers than a kernel that reaches them has. */
 bool results_check_registers(struct unit *unit);
 
-/* Prints what ptxas prints under -v, and the warnings that the switches request; an info for each
- * function with both an indirect call and mma .f64, and under -v for each ring of calls. */
-void results_report(struct unit *unit);
+/* Phase 24: checks what the mode says, and prints what ptxas prints under -v, and the warnings that
+ * the switches request; an info for each function with both an indirect call and mma .f64, and
+ * under -v for each ring of calls. */
+bool results_report(struct unit *unit);
 
 /* For struct components_graph, whose argument is the unit: the function that symbol `position` of a
  * function's body calls, or that function itself if it calls none of the chunk. */

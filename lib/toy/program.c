@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/components.h"
+#include "base/search.h"
 #include "cubin/format.h"
 #include "facts/targets.h"
 #include "toy/phases.h"
@@ -24,20 +25,27 @@
 /* Limit for all copies: each of several kernels can call all functions of the text. */
 #define MOST_PROGRAM_BYTES (UINT64_C(1) << 28)
 
-#define NOT_PLACED UINT32_MAX
+/* The offset of a variable whose size is only known at the launch: where the others end. */
+#define DYNAMIC UINT32_MAX
 
 /* The stack of functions in a ring of calls, and of those that reach one. */
 #define ENDLESS UINT64_MAX
 
+/* Of what the current kernel has, an object, function or global knows its place in the list, if the
+ * list has it there: so nothing needs to be reset for the next kernel. */
 struct maker {
     struct unit *unit;
-    const char *obstacle;     /* the first one found, or NULL */
-    uint32_t *part_of;        /* by function: its part of the current kernel, or NOT_PLACED */
-    uint32_t *shared_places;  /* by object: its offset in the current kernel, or NOT_PLACED */
-    uint32_t *shared_objects; /* the objects that have an offset */
-    size_t shared_count;
-    uint32_t *callers; /* by global: the last kernel that calls it, counted from 1; 0 = none */
-    uint64_t size;     /* of all code so far */
+    const char *obstacle; /* the first one found, or NULL */
+    struct owner *kernel;
+    uint32_t *part_of;   /* by function: in kernel->parts */
+    uint32_t *extern_of; /* by global: in kernel->externs */
+    uint32_t *shared_of; /* by object: in `shared` */
+    struct {
+        uint32_t object;
+        uint32_t offset; /* or DYNAMIC */
+    } * shared;
+    size_t part_capacity, extern_capacity, shared_count;
+    uint64_t size; /* of all code so far */
 };
 
 static bool stop(struct maker *maker, const char *obstacle)
@@ -96,28 +104,21 @@ static const char *obstacle_in_module(const struct unit *unit)
                                                : obstacle_in_objects(unit);
 }
 
-static bool calls_itself(const struct function_code *code)
-{
-    for (size_t i = 0; i < code->symbol_count; i++)
-        if (code->symbols[i].is_function && code->symbols[i].uses &&
-            code->symbols[i].global == code->global)
-            return true;
-    return false;
-}
-
 /* The stacks of the members' callees are known already. */
 static void add_stack(void *argument, const uint32_t *members, size_t count, const bool *is_open)
 {
     struct unit *unit = argument;
-    uint64_t deepest = 0;
+    const struct function_code *first = &unit->functions[members[0]];
+    uint64_t deepest = count > 1 ? ENDLESS : 0;
 
     (void)is_open;
-    for (uint32_t i = 0, callee; (callee = results_callee(unit, members[0], i)) != COMPONENTS_END;
-         i++)
-        if (unit->functions[callee].stack_bytes > deepest)
-            deepest = unit->functions[callee].stack_bytes;
-    if (count > 1 || calls_itself(&unit->functions[members[0]]))
-        deepest = ENDLESS;
+    for (uint32_t i = 0; i < first->symbol_count; i++) {
+        const struct body_symbol *symbol = &first->symbols[i];
+
+        if (symbol->is_function && symbol->uses && symbol->global == first->global)
+            deepest = ENDLESS;
+        RAISE(deepest, unit->functions[results_callee(unit, members[0], i)].stack_bytes);
+    }
     for (size_t i = 0; i < count; i++) {
         struct function_code *function = &unit->functions[members[i]];
 
@@ -125,21 +126,40 @@ static void add_stack(void *argument, const uint32_t *members, size_t count, con
     }
 }
 
-static void add_extern(struct maker *maker, struct owner *kernel, size_t *capacity, uint32_t global)
+static bool is_part(const struct maker *maker, uint32_t function)
 {
-    uint32_t number = (uint32_t)maker->unit->owner_count;
+    uint32_t part = maker->part_of[function];
 
-    if (maker->callers[global] != number)
-        ARENA_PUSH(&maker->unit->arena, kernel->externs, kernel->extern_count, *capacity) = global;
-    maker->callers[global] = number;
+    return part < maker->kernel->part_count &&
+           maker->kernel->parts[part].code == &maker->unit->functions[function];
+}
+
+static void add_part(struct maker *maker, uint32_t function)
+{
+    struct owner *kernel = maker->kernel;
+
+    if (is_part(maker, function))
+        return;
+    maker->part_of[function] = (uint32_t)kernel->part_count;
+    ARENA_PUSH(&maker->unit->arena, kernel->parts, kernel->part_count, maker->part_capacity) =
+        (struct owner_part){.code = &maker->unit->functions[function]};
+}
+
+static void add_extern(struct maker *maker, uint32_t global)
+{
+    struct owner *kernel = maker->kernel;
+    uint32_t place = maker->extern_of[global];
+
+    if (place < kernel->extern_count && kernel->externs[place] == global)
+        return;
+    maker->extern_of[global] = (uint32_t)kernel->extern_count;
+    ARENA_PUSH(&maker->unit->arena, kernel->externs, kernel->extern_count, maker->extern_capacity) =
+        global;
 }
 
 /* Adds the functions that one part calls: as further copies, or as externs for the driver's. */
-static bool add_callees(struct maker *maker, struct owner *kernel, size_t *capacity,
-                        size_t *extern_capacity, const struct function_code *code)
+static bool add_callees(struct maker *maker, const struct function_code *code)
 {
-    struct unit *unit = maker->unit;
-
     if (code->signature_count)
         return stop(maker, "it calls by address");
     for (size_t i = 0; i < code->symbol_count; i++) {
@@ -149,41 +169,33 @@ static bool add_callees(struct maker *maker, struct owner *kernel, size_t *capac
             continue;
         if (code->symbols[i].uses & USE_ADDRESS || global->item->function.is_entry)
             return stop(maker, "it takes the address of a function, or calls a kernel");
-        if (!global->is_defined) {
-            add_extern(maker, kernel, extern_capacity, (uint32_t)(global - unit->scope.globals));
-        } else if (maker->part_of[global->function] == NOT_PLACED) {
-            maker->part_of[global->function] = (uint32_t)kernel->part_count;
-            ARENA_PUSH(&unit->arena, kernel->parts, kernel->part_count, *capacity) =
-                (struct owner_part){.code = &unit->functions[global->function]};
-        }
+        if (global->is_defined)
+            add_part(maker, global->function);
+        else
+            add_extern(maker, code->symbols[i].global);
     }
     return true;
 }
 
 /* Lists the kernel and the functions that it reaches, consecutively. */
-static bool collect_parts(struct maker *maker, struct owner *kernel)
+static bool collect_parts(struct maker *maker)
 {
-    struct unit *unit = maker->unit;
+    struct owner *kernel = maker->kernel;
     struct function_code *own = kernel->function;
-    size_t capacity = 0, extern_capacity = 0;
     uint64_t size = 0;
 
-    maker->part_of[own - unit->functions] = 0;
-    ARENA_PUSH(&unit->arena, kernel->parts, kernel->part_count, capacity) =
-        (struct owner_part){.code = own};
+    add_part(maker, (uint32_t)(own - maker->unit->functions));
     for (size_t i = 0; i < kernel->part_count; i++) {
         const struct function_code *code = kernel->parts[i].code;
 
-        if (!add_callees(maker, kernel, &capacity, &extern_capacity, code))
+        if (!add_callees(maker, code))
             return false;
         kernel->parts[i].place = (uint32_t)size;
         size += code->code.size;
         if (size + maker->size > MOST_PROGRAM_BYTES)
             return stop(maker, "copies of functions make it too large");
-        if (code->register_count > kernel->register_count)
-            kernel->register_count = code->register_count;
-        if (code->barrier_count > kernel->barrier_count)
-            kernel->barrier_count = code->barrier_count;
+        RAISE(kernel->register_count, code->register_count);
+        RAISE(kernel->barrier_count, code->barrier_count);
     }
     maker->size += size;
     kernel->code.size = size;
@@ -192,46 +204,45 @@ static bool collect_parts(struct maker *maker, struct owner *kernel)
            stop(maker, "a function needs more registers than a kernel that calls it may have");
 }
 
-/* Places variables of a fixed size, in the order in which the parts name them. */
-static void place_shared(struct maker *maker, struct owner *kernel,
-                         const struct function_code *code)
+/* Places a variable that a part names, if it is shared and new. */
+static void place_shared(struct maker *maker, const struct body_symbol *symbol)
 {
-    for (size_t i = 0; i < code->symbol_count; i++) {
-        uint32_t index = code->symbols[i].is_function ? NO_INDEX : code->symbols[i].object;
-        const struct object *object = index == NO_INDEX ? NULL : &maker->unit->data.objects[index];
+    struct owner *kernel = maker->kernel;
+    uint32_t index = symbol->is_function ? NO_INDEX : symbol->object;
+    const struct object *object = index == NO_INDEX ? NULL : &maker->unit->data.objects[index];
 
-        if (!object || !is_shared(object) || maker->shared_places[index] != NOT_PLACED ||
-            (!code->symbols[i].uses && object->kind != DATA_KERNEL_SHARED))
-            continue;
-        maker->shared_objects[maker->shared_count++] = index;
-        maker->shared_places[index] = 0;
-        if (object->alignment > kernel->shared_alignment)
-            kernel->shared_alignment = object->alignment;
-        if (object->kind == DATA_UNDEFINED)
-            continue;
+    if (!object || !is_shared(object) || (!symbol->uses && object->kind != DATA_KERNEL_SHARED) ||
+        (maker->shared_of[index] < maker->shared_count &&
+         maker->shared[maker->shared_of[index]].object == index))
+        return;
+    maker->shared_of[index] = (uint32_t)maker->shared_count;
+    RAISE(kernel->shared_alignment, object->alignment);
+    if (object->kind != DATA_UNDEFINED)
         kernel->shared_bytes = image_align_up(kernel->shared_bytes, object->alignment);
-        maker->shared_places[index] = (uint32_t)kernel->shared_bytes;
-        if (object->size <= MOST_SHARED_BYTES && kernel->shared_bytes <= MOST_SHARED_BYTES)
-            kernel->shared_bytes += object->size;
-        else
-            stop(maker, "a kernel has much shared memory");
-    }
+    maker->shared[maker->shared_count].object = index;
+    maker->shared[maker->shared_count++].offset =
+        object->kind == DATA_UNDEFINED ? DYNAMIC : (uint32_t)kernel->shared_bytes;
+    if (object->kind == DATA_UNDEFINED)
+        return;
+    if (object->size <= MOST_SHARED_BYTES && kernel->shared_bytes <= MOST_SHARED_BYTES)
+        kernel->shared_bytes += object->size;
+    else
+        stop(maker, "a kernel has much shared memory");
 }
 
-/* Variables whose size is only known at the launch begin where the others end. */
-static bool lay_out_shared(struct maker *maker, struct owner *kernel)
+/* Lays out variables of a fixed size, in the order in which the parts name them. */
+static bool lay_out_shared(struct maker *maker)
 {
+    struct owner *kernel = maker->kernel;
     uint32_t begin = targets_find(maker->unit->job->sm)->reserved;
 
     kernel->shared_bytes = begin;
     for (size_t i = 0; i < kernel->part_count; i++)
-        place_shared(maker, kernel, kernel->parts[i].code);
+        for (size_t k = 0; k < kernel->parts[i].code->symbol_count; k++)
+            place_shared(maker, &kernel->parts[i].code->symbols[k]);
     for (size_t i = 0; i < maker->shared_count; i++)
-        if (maker->unit->data.objects[maker->shared_objects[i]].kind == DATA_UNDEFINED)
+        if (maker->shared[i].offset == DYNAMIC)
             kernel->shared_bytes = image_align_up(kernel->shared_bytes, kernel->shared_alignment);
-    for (size_t i = 0; i < maker->shared_count; i++)
-        if (maker->unit->data.objects[maker->shared_objects[i]].kind == DATA_UNDEFINED)
-            maker->shared_places[maker->shared_objects[i]] = (uint32_t)kernel->shared_bytes;
     if (kernel->shared_alignment == 0)
         kernel->shared_bytes = 0;
     return !maker->obstacle && (kernel->shared_bytes <= begin + MOST_SHARED_BYTES ||
@@ -244,11 +255,12 @@ static void set_field(uint8_t *word, uint32_t field)
 }
 
 /* Resolves one place of a part's code that names a symbol, or leaves it to the driver. */
-static bool resolve(struct maker *maker, struct owner *kernel, const struct owner_part *part,
+static bool resolve(struct maker *maker, const struct owner_part *part,
                     const struct code_relocation *from, uint8_t *code)
 {
+    struct owner *kernel = maker->kernel;
     const struct global *global = function_of(maker, from->symbol);
-    uint32_t index = global ? NO_INDEX : from->symbol->object;
+    uint32_t index = global ? NO_INDEX : from->symbol->object, shared;
     const struct object *object = index == NO_INDEX ? NULL : &maker->unit->data.objects[index];
     uint64_t offset = part->place + from->offset;
 
@@ -256,82 +268,65 @@ static bool resolve(struct maker *maker, struct owner *kernel, const struct owne
         return stop(maker, "a symbol is of no known kind");
     if (global && global->is_defined) {
         set_field(code + offset, kernel->parts[maker->part_of[global->function]].place);
-        return true;
-    }
-    if (object && object->kind == DATA_CONSTANT && from->type == R_CUDA_CONST_FIELD21_38) {
+    } else if (object && object->kind == DATA_CONSTANT && from->type == R_CUDA_CONST_FIELD21_38) {
         uint64_t place = object->offset + (uint64_t)from->addend;
 
         set_field(code + offset, (uint32_t)(place & 0xffff) << 6 | USER_BANK << 22);
-        return true;
+    } else if (object && is_shared(object)) {
+        shared = maker->shared[maker->shared_of[index]].offset;
+        set_field(code + offset, (shared == DYNAMIC ? (uint32_t)kernel->shared_bytes : shared) +
+                                     (uint32_t)from->addend);
+    } else {
+        kernel->relocations[kernel->relocation_count++] =
+            (struct code_relocation){offset, from->type, from->symbol, from->addend};
     }
-    if (object && is_shared(object)) {
-        set_field(code + offset, maker->shared_places[index] + (uint32_t)from->addend);
-        return true;
-    }
-    kernel->relocations[kernel->relocation_count++] =
-        (struct code_relocation){offset, from->type, from->symbol, from->addend};
     return true;
 }
 
-static bool copy_code(struct maker *maker, struct owner *kernel)
+static bool copy_code(struct maker *maker)
 {
     struct arena *arena = &maker->unit->arena;
+    struct owner *kernel = maker->kernel;
     uint8_t *code = arena_alloc(arena, kernel->code.size, 1);
     size_t count = 0;
 
     for (size_t i = 0; i < kernel->part_count; i++)
         count += kernel->parts[i].code->relocation_count;
     kernel->relocations = arena_alloc(arena, count, sizeof *kernel->relocations);
+    kernel->code.data = code;
     for (size_t i = 0; i < kernel->part_count; i++) {
         const struct owner_part *part = &kernel->parts[i];
 
         if (part->code->code.size)
             memcpy(code + part->place, part->code->code.data, part->code->code.size);
         for (size_t k = 0; k < part->code->relocation_count; k++)
-            if (!resolve(maker, kernel, part, &part->code->relocations[k], code))
+            if (!resolve(maker, part, &part->code->relocations[k], code))
                 return false;
     }
-    kernel->code.data = code;
     return true;
 }
 
-static void forget_kernel(struct maker *maker, const struct owner *kernel)
+static void make_kernel(struct maker *maker, struct function_code *function)
 {
-    for (size_t i = 0; i < kernel->part_count; i++)
-        maker->part_of[kernel->parts[i].code - maker->unit->functions] = NOT_PLACED;
-    for (size_t i = 0; i < maker->shared_count; i++)
-        maker->shared_places[maker->shared_objects[i]] = NOT_PLACED;
-    maker->shared_count = 0;
-}
-
-static void make_kernel(struct maker *maker, uint32_t function)
-{
-    struct unit *unit = maker->unit;
-    struct owner *kernel = &unit->owners[unit->owner_count++];
-
-    *kernel = (struct owner){.function = &unit->functions[function]};
-    if (kernel->function->stack_bytes == ENDLESS)
+    maker->kernel = &maker->unit->owners[maker->unit->owner_count++];
+    *maker->kernel = (struct owner){.function = function};
+    maker->part_capacity = maker->extern_capacity = maker->shared_count = 0;
+    if (function->stack_bytes == ENDLESS)
         stop(maker, "functions call each other in a ring");
-    else if (collect_parts(maker, kernel) && lay_out_shared(maker, kernel) &&
-             copy_code(maker, kernel))
-        forget_kernel(maker, kernel);
+    else if (collect_parts(maker) && lay_out_shared(maker))
+        copy_code(maker);
 }
 
 static struct maker begin(struct unit *unit)
 {
-    size_t functions = unit->function_count, objects = unit->data.object_count;
     struct arena *arena = &unit->arena;
     struct maker maker = {.unit = unit, .obstacle = obstacle_in_module(unit)};
 
-    maker.callers = arena_zalloc(arena, unit->scope.count, sizeof *maker.callers);
-    maker.part_of = arena_alloc(arena, functions, sizeof *maker.part_of);
-    maker.shared_places = arena_alloc(arena, objects, sizeof *maker.shared_places);
-    maker.shared_objects = arena_alloc(arena, objects, sizeof *maker.shared_objects);
-    for (size_t i = 0; i < functions; i++)
-        maker.part_of[i] = NOT_PLACED;
-    for (size_t i = 0; i < objects; i++)
-        maker.shared_places[i] = NOT_PLACED;
-    unit->owners = arena_alloc(arena, functions, sizeof *unit->owners);
+    maker.part_of = arena_zalloc(arena, unit->function_count, sizeof *maker.part_of);
+    maker.extern_of = arena_zalloc(arena, unit->scope.count, sizeof *maker.extern_of);
+    maker.shared_of = arena_zalloc(arena, unit->data.object_count, sizeof *maker.shared_of);
+    maker.shared = arena_alloc(arena, unit->data.object_count, sizeof *maker.shared);
+    unit->owners = arena_alloc(arena, unit->function_count, sizeof *unit->owners);
     return maker;
 }
 
@@ -345,7 +340,7 @@ const char *program_emit(struct unit *unit)
             &unit->arena);
     for (size_t i = unit->function_count; i-- > 0 && !maker.obstacle;)
         if (unit->functions[i].item->function.is_entry)
-            make_kernel(&maker, (uint32_t)i);
+            make_kernel(&maker, &unit->functions[i]);
     if (!maker.obstacle && unit->owner_count == 0)
         return "it has no kernel";
     if (!maker.obstacle)

@@ -9,80 +9,56 @@
 #include "base/components.h"
 #include "diag/diag.h"
 
-struct walk {
-    const struct unit *unit;
-    uint32_t *kernels; /* by function: 1 + the lowest-limit kernel that reaches it */
-    uint32_t *work;
-    size_t work_count;
-};
-
-static void reach(struct walk *walk, uint32_t function, uint32_t kernel)
+/* Marks the functions that `kernel` reaches with 1 + its number, except those that are marked. */
+static void mark_reached(const struct unit *unit, uint32_t kernel, uint32_t *marks, uint32_t *work)
 {
-    if (function == NO_INDEX || walk->kernels[function])
+    size_t count = 0;
+
+    if (marks[kernel])
         return;
-    walk->kernels[function] = kernel + 1;
-    walk->work[walk->work_count++] = function;
-}
-
-static void reach_from(struct walk *walk, uint32_t kernel)
-{
-    const struct scope *scope = &walk->unit->scope;
-
-    reach(walk, kernel, kernel);
-    while (walk->work_count) {
-        const struct function_code *code = &walk->unit->functions[walk->work[--walk->work_count]];
+    marks[kernel] = kernel + 1;
+    work[count++] = kernel;
+    while (count) {
+        const struct function_code *code = &unit->functions[work[--count]];
 
         for (size_t i = 0; i < code->symbol_count; i++) {
             struct global *global =
-                scope_used_function(scope, &code->symbols[i], USE_CALLED | USE_ADDRESS);
+                scope_used_function(&unit->scope, &code->symbols[i], USE_CALLED | USE_ADDRESS);
+            uint32_t function = global ? scope_target(&unit->scope, global)->function : NO_INDEX;
 
-            if (global)
-                reach(walk, scope_target(scope, global)->function, kernel);
+            if (function == NO_INDEX || marks[function])
+                continue;
+            marks[function] = kernel + 1;
+            work[count++] = function;
         }
     }
-}
-
-/* Kernels with the lowest limits come first. */
-static void reach_all(struct walk *walk)
-{
-    const struct unit *unit = walk->unit;
-
-    for (uint32_t limit = 0; limit <= BUDGET_MOST; limit++)
-        for (size_t i = 0; i < unit->function_count; i++)
-            if (unit->functions[i].item->function.is_entry &&
-                unit->functions[i].register_limit == limit)
-                reach_from(walk, (uint32_t)i);
-}
-
-static bool report_excess(const struct walk *walk)
-{
-    bool is_good = true;
-
-    for (size_t i = 0; i < walk->unit->function_count; i++) {
-        if (!walk->kernels[i])
-            continue;
-        const struct function_code *function = &walk->unit->functions[i];
-        const struct function_code *kernel = &walk->unit->functions[walk->kernels[i] - 1];
-        if (function->register_count <= kernel->register_limit)
-            continue;
-        is_good =
-            diag_error("Entry function '%.*s' with max regcount of %u calls function '%.*s' with "
-                       "regcount of %u",
-                       TEXT_ARG(kernel->item->name), kernel->register_limit,
-                       TEXT_ARG(function->item->name), function->register_count);
-    }
-    return is_good;
 }
 
 bool results_check_registers(struct unit *unit)
 {
     size_t count = unit->function_count;
-    struct walk walk = {.unit = unit,
-                        .kernels = arena_zalloc(&unit->arena, count, sizeof *walk.kernels),
-                        .work = arena_alloc(&unit->arena, count, sizeof *walk.work)};
+    uint32_t *kernels = arena_zalloc(&unit->arena, count, sizeof *kernels);
+    uint32_t *work = arena_alloc(&unit->arena, count, sizeof *work);
+    bool is_good = true;
 
-    reach_all(&walk);
-    return report_excess(&walk);
+    for (uint32_t limit = 0; limit <= BUDGET_MOST; limit++)
+        for (uint32_t i = 0; i < count; i++)
+            if (unit->functions[i].item->function.is_entry &&
+                unit->functions[i].register_limit == limit)
+                mark_reached(unit, i, kernels, work);
+    for (size_t i = 0; i < count; i++) {
+        const struct function_code *function = &unit->functions[i];
+        const struct function_code *kernel =
+            kernels[i] ? &unit->functions[kernels[i] - 1] : function;
+
+        if (function->register_count > kernel->register_limit)
+            is_good =
+                diag_error("Entry function '%.*s' with max regcount of %u calls function '%.*s' "
+                           "with regcount of %u",
+                           TEXT_ARG(kernel->item->name), kernel->register_limit,
+                           TEXT_ARG(function->item->name), function->register_count);
+    }
+    return is_good;
 }
 
 static void report_owner(const struct unit *unit, const struct owner *owner)
@@ -171,10 +147,13 @@ static void report_calls(struct unit *unit)
             &unit->arena);
 }
 
-void results_report(struct unit *unit)
+bool results_report(struct unit *unit)
 {
+    bool is_good = mode_check_results(unit);
+
     report_calls(unit);
     report_use(unit);
     for (size_t i = 0; i < unit->function_count; i++)
         warn_of_function(&unit->switches, &unit->functions[i]);
+    return is_good;
 }
