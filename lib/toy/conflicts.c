@@ -90,14 +90,13 @@ static bool check_registers(struct unit *unit)
 
     ignore_launch_bounds(switches);
     bound_registers(unit, &switches->maxrregcount);
-    if (switches->function_maxrregcount != SWITCH_NOT_GIVEN &&
-        unit->mode->kind != MODE_COMPILE_ONLY) {
+    if (switches->function_maxrregcount != SWITCH_NOT_GIVEN && unit->mode != MODE_COMPILE_ONLY) {
         diag_warning("Command line option 'device-function-maxrregcount' not supported for 'whole "
                      "program compilation', " WILL_BE_IGNORED);
         switches->function_maxrregcount = SWITCH_NOT_GIVEN;
     }
     bound_registers(unit, &switches->function_maxrregcount);
-    if (unit->mode->kind != MODE_TOOLS_PATCH || switches->maxrregcount == SWITCH_NOT_GIVEN ||
+    if (unit->mode != MODE_TOOLS_PATCH || switches->maxrregcount == SWITCH_NOT_GIVEN ||
         switches->maxrregcount == (int32_t)BUDGET_LEAST)
         return true;
     return diag_error("Invalid value '%d' of 'maxrregcount' with option '--compile-as-tools-patch'",
@@ -151,8 +150,7 @@ bool conflicts_resolve(struct unit *unit)
 {
     if (!check_values(&unit->switches) || !check_debug(unit))
         return false;
-    if (unit->mode->kind == MODE_EXTENSIBLE_WHOLE_PROGRAM &&
-        unit->switches.position_independent == 1)
+    if (unit->mode == MODE_EXTENSIBLE_WHOLE_PROGRAM && unit->switches.position_independent == 1)
         diag_warning("Conflicting options '--position-independent-code' and "
                      "'--extensible-whole-program' specified, ignoring "
                      "'--position-independent-code' option");

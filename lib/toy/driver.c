@@ -130,26 +130,6 @@ static bool check_versions(struct unit *unit)
     return check_target(unit, arch);
 }
 
-/* Phase 6. Chunks that are to be merged are jobs for the compile-only mode. -ewp and -astoolspatch
- * also make mergeable cubins, and take precedence unless the user gives -c. */
-static bool choose_mode(struct unit *unit)
-{
-    const struct switches *switches = &unit->switches;
-    unsigned flags = 0;
-
-    if (switches->compile_only ||
-        (unit->job->mode != MINILINK_MODE_WHOLE && !switches->extensible && !switches->tools_patch))
-        flags |= MODE_FLAG_COMPILE_ONLY;
-    if (switches->tools_patch)
-        flags |= MODE_FLAG_TOOLS_PATCH;
-    if (switches->extensible)
-        flags |= MODE_FLAG_EXTENSIBLE;
-    if (switches->debug || unit->job->debug)
-        flags |= MODE_FLAG_DEBUG;
-    unit->mode = mode_choose(flags);
-    return unit->mode != NULL;
-}
-
 /* Phase 10. Functions, variables and aliases share one table of names; the records are an array
  * with one entry for each function with a body. */
 static bool make_tables(struct unit *unit)
@@ -245,7 +225,7 @@ static bool prepare_functions(struct unit *unit)
     if (unit->switches.function_maxrregcount > 0)
         unit->function_registers = (uint32_t)unit->switches.function_maxrregcount;
     /* Patch code may use only the registers that the ABI leaves it. */
-    if (unit->mode->kind == MODE_TOOLS_PATCH)
+    if (unit->mode == MODE_TOOLS_PATCH)
         unit->own_job.maxrregcount = BUDGET_LEAST;
     return true;
 }
@@ -265,7 +245,7 @@ static bool compile_functions(struct unit *unit)
     if (!data_build(unit))
         return false;
     unit->obstacle = "it was not asked for";
-    if (unit->switches.executable && unit->mode->kind == MODE_WHOLE_PROGRAM)
+    if (unit->switches.executable && unit->mode == MODE_WHOLE_PROGRAM)
         unit->obstacle = program_emit(unit);
     if (unit->obstacle)
         emit_relocatable(unit);
@@ -302,7 +282,7 @@ const struct phase driver_phases[DRIVER_PHASES] = {
     {2, "Cancellation Check", check_cancellation, LINK_CANCELLED, false},
     {4, "Callback Registration", parse_module, LINK_FAILED, false},
     {5, "SM Version Validation", check_versions, LINK_FAILED, false},
-    {6, "Mode Flag Dispatch", choose_mode, LINK_FAILED, false},
+    {6, "Mode Flag Dispatch", mode_choose, LINK_FAILED, false},
     {8, "Tools-Patch Warnings", mode_check_tools_patch, LINK_FAILED, false},
     {9, "Compilation Flag Setup", conflicts_resolve, LINK_USAGE, false},
     {10, "Hash Maps and Codegen Context", make_tables, LINK_FAILED, false},
@@ -358,7 +338,7 @@ static void trace(const struct unit *unit)
             diag_note("%02u %-54s %10.3f ms", driver_phases[i].number, driver_phases[i].name,
                       (double)unit->phases[i].nanoseconds / 1e6);
     if (unit->mode)
-        diag_note("mode: %s", unit->mode->name);
+        diag_note("mode: %s", mode_names[unit->mode]);
     if (unit->switches.executable && unit->obstacle)
         diag_note("no executable: %s", unit->obstacle);
 }

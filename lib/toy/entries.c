@@ -105,7 +105,7 @@ static bool select_program(struct unit *unit)
 
     if (!select_entries(&walk, unit))
         return false;
-    if (unit->mode->keeps_exported)
+    if (unit->mode == MODE_EXTENSIBLE_WHOLE_PROGRAM)
         select_exported(&walk);
     select_from_variables(&walk, &unit->module);
     while (walk.work_count)
@@ -123,6 +123,9 @@ static bool select_program(struct unit *unit)
 
 bool entries_select(struct unit *unit)
 {
-    return check_names(unit) && (!unit->mode->is_program || unit->job->debug ||
-                                 unit->switches.debug || select_program(unit));
+    bool is_program =
+        unit->mode == MODE_WHOLE_PROGRAM || unit->mode == MODE_EXTENSIBLE_WHOLE_PROGRAM;
+
+    return check_names(unit) &&
+           (!is_program || unit->job->debug || unit->switches.debug || select_program(unit));
 }

@@ -1,6 +1,6 @@
-/* mode.c: the matrix of modes, and the checks of each.
+/* mode.c: the choice of the mode, and the checks of each.
  *
- * The matrix is that of ptxas 13.0; from 13.3 on -astoolspatch goes with -c. --assyscall, which the
+ * The choice is that of ptxas 13.0; from 13.3 on -astoolspatch goes with -c. --assyscall, which the
  * description lists with these flags, is not an option of ptxas. */
 #include "toy/phases.h"
 
@@ -9,79 +9,50 @@
 #include "diag/diag.h"
 #include "ptx/types.h"
 
-static const struct mode modes[] = {
-    [MODE_WHOLE_PROGRAM] = {MODE_WHOLE_PROGRAM, "whole program", true, false},
-    [MODE_COMPILE_ONLY] = {MODE_COMPILE_ONLY, "compile-only", false, false},
-    [MODE_TOOLS_PATCH] = {MODE_TOOLS_PATCH, "tools-patch", false, false},
-    [MODE_EXTENSIBLE_WHOLE_PROGRAM] = {MODE_EXTENSIBLE_WHOLE_PROGRAM, "extensible whole program",
-                                       true, true},
+const char *const mode_names[] = {
+    [MODE_WHOLE_PROGRAM] = "whole program",
+    [MODE_COMPILE_ONLY] = "compile-only",
+    [MODE_TOOLS_PATCH] = "tools-patch",
+    [MODE_EXTENSIBLE_WHOLE_PROGRAM] = "extensible whole program",
 };
 
-#define C MODE_FLAG_COMPILE_ONLY
-#define T MODE_FLAG_TOOLS_PATCH
-#define E MODE_FLAG_EXTENSIBLE
-#define G MODE_FLAG_DEBUG
+#define CONFLICT(first, second) "Conflicting options " first " and " second " specified"
+#define C                       "'--compile-only'"
+#define E                       "'--extensible-whole-program'"
+#define T                       "--compile-as-tools-patch"
 
-/* The first row whose flags are all set decides, or drops a flag and continues with the rest. */
-static const struct row {
-    unsigned flags;
-    unsigned dropped;
-    enum mode_kind kind; /* MODE_KINDS: refused */
-    const char *message;
-} matrix[] = {
-    {C | E, E, MODE_KINDS,
-     "Conflicting options '--compile-only' and '--extensible-whole-program' specified, ignoring "
-     "'--extensible-whole-program' option"},
-    {C | T, 0, MODE_KINDS,
-     "Conflicting options '--compile-only' and --compile-as-tools-patch specified"},
-    {E | T, 0, MODE_KINDS,
-     "Conflicting options '--extensible-whole-program' and --compile-as-tools-patch specified"},
-    /* QUIRK 1: silently. ptxas then also keeps functions that nothing calls, as under -c. */
-    {E | G, 0, MODE_COMPILE_ONLY, NULL},
-    {T, 0, MODE_TOOLS_PATCH, NULL},
-    {C, 0, MODE_COMPILE_ONLY, NULL},
-    {E, 0, MODE_EXTENSIBLE_WHOLE_PROGRAM, NULL},
-    {0, 0, MODE_WHOLE_PROGRAM, NULL},
-};
-
-#undef C
-#undef T
-#undef E
-#undef G
-
-const struct mode *mode_choose(unsigned flags)
+bool mode_choose(struct unit *unit)
 {
-    for (const struct row *row = matrix;; row++) {
-        if ((flags & row->flags) != row->flags)
-            continue;
-        flags &= ~row->dropped;
-        if (row->dropped) {
-            diag_warning("%s", row->message);
-        } else if (row->kind == MODE_KINDS) {
-            diag_fatal("%s", row->message);
-            return NULL;
-        } else {
-            return &modes[row->kind];
-        }
+    bool is_patch = unit->switches.tools_patch, is_extensible = unit->switches.extensible;
+    bool is_debug = unit->switches.debug || unit->job->debug;
+    bool is_merged = unit->job->mode != MINILINK_MODE_WHOLE && !is_extensible && !is_patch;
+    bool is_compile_only = unit->switches.compile_only || is_merged;
+
+    if (is_compile_only && is_extensible) {
+        diag_warning(CONFLICT(C, E) ", ignoring " E " option");
+        is_extensible = false;
     }
+    if (is_patch && (is_compile_only || is_extensible))
+        return diag_fatal("%s", is_compile_only ? CONFLICT(C, T) : CONFLICT(E, T));
+    /* QUIRK 1: silently. ptxas then also keeps functions that nothing calls, as under -c. */
+    is_compile_only |= is_extensible && is_debug;
+    unit->mode = is_patch          ? MODE_TOOLS_PATCH
+                 : is_compile_only ? MODE_COMPILE_ONLY
+                 : is_extensible   ? MODE_EXTENSIBLE_WHOLE_PROGRAM
+                                   : MODE_WHOLE_PROGRAM;
+    return true;
 }
 
 enum resource { SHARED_MEMORY, TEXTURES, SURFACES, SAMPLERS, CONSTANTS, RESOURCES };
 
 static enum resource resource_of(const struct ptx_variable *variable)
 {
-    switch ((enum ptx_type)variable->type) {
-    case PTX_TEXREF:
-        return TEXTURES;
-    case PTX_SURFREF:
-        return SURFACES;
-    case PTX_SAMPLERREF:
-        return SAMPLERS;
-    default:
-        return variable->space == PTX_SPACE_SHARED  ? SHARED_MEMORY
-               : variable->space == PTX_SPACE_CONST ? CONSTANTS
-                                                    : RESOURCES;
-    }
+    return variable->type == PTX_TEXREF          ? TEXTURES
+           : variable->type == PTX_SURFREF       ? SURFACES
+           : variable->type == PTX_SAMPLERREF    ? SAMPLERS
+           : variable->space == PTX_SPACE_SHARED ? SHARED_MEMORY
+           : variable->space == PTX_SPACE_CONST  ? CONSTANTS
+                                                 : RESOURCES;
 }
 
 #define NOT_ALLOWED                                                                                \
@@ -105,7 +76,7 @@ bool mode_check_tools_patch(struct unit *unit)
     bool has[RESOURCES + 1] = {false};
     bool has_entry = false;
 
-    if (unit->mode->kind != MODE_TOOLS_PATCH)
+    if (unit->mode != MODE_TOOLS_PATCH)
         return true;
     for (size_t i = 0; i < unit->module.item_count; i++) {
         const struct ptx_item *item = &unit->module.items[i];
@@ -151,8 +122,8 @@ static bool check_patch_results(const struct unit *unit)
  * whether a link succeeds: registers are only checked if the user has requested the mode. */
 bool mode_check_results(struct unit *unit)
 {
-    if (unit->mode->kind == MODE_TOOLS_PATCH)
+    if (unit->mode == MODE_TOOLS_PATCH)
         return check_patch_results(unit);
-    return unit->mode->kind == MODE_WHOLE_PROGRAM || !unit->switches.compile_only ||
-           unit->job->debug || results_check_registers(unit);
+    return unit->mode == MODE_WHOLE_PROGRAM || !unit->switches.compile_only || unit->job->debug ||
+           results_check_registers(unit);
 }

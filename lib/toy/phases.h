@@ -67,33 +67,12 @@ bool scope_lookup(const void *argument, struct body_symbol *symbol);
 
 /* mode.c: the compilation modes (minilink-internals(7), Modes). */
 
-enum mode_kind {
-    MODE_WHOLE_PROGRAM,
-    MODE_COMPILE_ONLY,
-    MODE_TOOLS_PATCH,
-    MODE_EXTENSIBLE_WHOLE_PROGRAM,
-    MODE_KINDS,
-};
+extern const char *const mode_names[];
 
-/* Flags that request a mode. */
-enum mode_flag {
-    MODE_FLAG_COMPILE_ONLY = 1, /* -c, or a job whose cubin is to be merged with others */
-    MODE_FLAG_TOOLS_PATCH = 2,  /* -astoolspatch */
-    MODE_FLAG_EXTENSIBLE = 4,   /* -ewp */
-    MODE_FLAG_DEBUG = 8,        /* -g */
-};
-
-/* The properties of a mode. All modes make the same container: a relocatable cubin. */
-struct mode {
-    enum mode_kind kind;
-    const char *name;
-    bool is_program;     /* phase 13: only kernels and the functions that they reach are compiled */
-    bool keeps_exported; /* ... and those that other modules may call */
-};
-
-/* The mode for a set of enum mode_flag; NULL, with an error, for a set that ptxas refuses. Warns of
- * flags that it ignores. */
-const struct mode *mode_choose(unsigned flags);
+/* Phase 6. Jobs whose cubins are to be merged are for the compile-only mode; -ewp and -astoolspatch
+ * also make mergeable cubins, and take precedence unless the user gives -c. Fails if ptxas refuses
+ * the options; warns of those that it ignores. */
+bool mode_choose(struct unit *unit);
 
 /* Phase 8. Code that tools patch into a program may not have kernels, nor memory of its own other
  * than .global: an error for each kind of resource (measured); checks that need the bodies are in

@@ -253,7 +253,14 @@ struct owner {
     uint32_t sections[SECTIONS]; /* their indices; 0 = it has none */
 };
 
-struct mode;
+/* All make the same container; what depends on them is in phases 8, 13, 21 and 24. */
+enum mode {
+    MODE_NONE, /* phase 6 has not been reached */
+    MODE_WHOLE_PROGRAM,
+    MODE_COMPILE_ONLY,
+    MODE_TOOLS_PATCH,
+    MODE_EXTENSIBLE_WHOLE_PROGRAM,
+};
 
 #define DRIVER_PHASES 20u /* of minilink-internals(7), Phases: those that do something */
 
@@ -262,7 +269,7 @@ struct unit {
     const struct minilink_job *job; /* from phase 14 on with the switches applied: own_job */
     struct minilink_job own_job;
     struct switches switches;
-    const struct mode *mode;
+    enum mode mode;
     struct {
         bool has_run; /* or has begun to run */
         uint64_t nanoseconds;

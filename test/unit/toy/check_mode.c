@@ -86,13 +86,13 @@ TEST(a_job_to_be_merged_is_compiled_as_with_c)
     ck_assert_str_eq(functions, EVERYTHING);
 }
 
-#define C MODE_FLAG_COMPILE_ONLY
-#define T MODE_FLAG_TOOLS_PATCH
-#define E MODE_FLAG_EXTENSIBLE
-#define G MODE_FLAG_DEBUG
+#define C 1
+#define T 2
+#define E 4
+#define G 8
 
-/* Each set of flags; MODE_KINDS = refused. */
-static const enum mode_kind matrix[16] = {
+/* Each set of flags; MODE_NONE = refused. */
+static const enum mode matrix[16] = {
     [0] = MODE_WHOLE_PROGRAM,
     [G] = MODE_WHOLE_PROGRAM,
     [C] = MODE_COMPILE_ONLY,
@@ -103,25 +103,22 @@ static const enum mode_kind matrix[16] = {
     [C | E | G] = MODE_COMPILE_ONLY,
     [T] = MODE_TOOLS_PATCH,
     [T | G] = MODE_TOOLS_PATCH,
-    [C | T] = MODE_KINDS,
-    [C | T | G] = MODE_KINDS,
-    [E | T] = MODE_KINDS,
-    [E | T | G] = MODE_KINDS,
-    [C | E | T] = MODE_KINDS,
-    [C | E | T | G] = MODE_KINDS,
 };
 
 TEST_LOOP(every_set_of_flags_has_its_mode, COUNT(matrix))
 {
-    unsigned flags = (unsigned)_i;
+    const struct minilink_job job = {.mode = MINILINK_MODE_WHOLE};
+    struct unit unit = {
+        .job = &job,
+        .switches = {
+            .compile_only = _i & C, .tools_patch = _i & T, .extensible = _i & E, .debug = _i & G}};
     OWNED(diag_sink) said = {0};
 
     diag_state_get()->sink = &said;
-    const struct mode *mode = mode_choose(flags);
+    ck_assert(mode_choose(&unit) == (matrix[_i] != MODE_NONE));
     diag_state_get()->sink = NULL;
-    ck_assert_int_eq(mode ? mode->kind : MODE_KINDS, matrix[flags]);
-    ck_assert_int_eq(said.text.size > 0,
-                     matrix[flags] == MODE_KINDS || (flags & (C | E)) == (C | E));
+    ck_assert_int_eq(unit.mode, matrix[_i]);
+    ck_assert_int_eq(said.text.size > 0, matrix[_i] == MODE_NONE || (_i & (C | E)) == (C | E));
 }
 
 #undef C
