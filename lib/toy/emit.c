@@ -171,14 +171,15 @@ static void add_sections(struct unit *unit)
     unit->image.flags |= unit->sections[SECTION_CUDA_NOTE] << CUBIN_FLAGS_NOTE_SHIFT;
 }
 
-Elf64_Rela emit_rela(uint64_t offset, uint64_t symbol, uint32_t type, int64_t addend)
+static Elf64_Rela rela(uint64_t offset, uint64_t symbol, uint32_t type, int64_t addend)
 {
     return (Elf64_Rela){
         .r_offset = offset, .r_info = ELF64_R_INFO(symbol, type), .r_addend = addend};
 }
 
-void emit_relocations(struct unit *unit, uint32_t section, uint32_t target, Elf64_Rela *list,
-                      size_t count)
+/* Makes `list` the relocations of section `target`. */
+static void set_relocations(struct unit *unit, uint32_t section, uint32_t target, Elf64_Rela *list,
+                            size_t count)
 {
     unit->image.sections[section].info = target;
     unit->image.sections[section].data = list;
@@ -194,11 +195,10 @@ static void fill_code_relocations(struct unit *unit, const struct owner *owner)
     for (size_t i = 0; i < count; i++) {
         const struct code_relocation *from = &owner->relocations[count - 1 - i];
 
-        list[i] =
-            emit_rela(from->offset, emit_symbol_of(unit, from->symbol), from->type, from->addend);
+        list[i] = rela(from->offset, emit_symbol_of(unit, from->symbol), from->type, from->addend);
     }
-    emit_relocations(unit, owner->sections[OWNER_RELOCATIONS], owner->sections[OWNER_TEXT], list,
-                     count);
+    set_relocations(unit, owner->sections[OWNER_RELOCATIONS], owner->sections[OWNER_TEXT], list,
+                    count);
 }
 
 static void fill_data_relocations(struct unit *unit, enum data_kind kind)
@@ -212,13 +212,28 @@ static void fill_data_relocations(struct unit *unit, enum data_kind kind)
         const struct data_relocation *from = &unit->data.sections[kind].relocations[count - 1 - i];
         const struct global *global = &unit->scope.globals[from->global];
 
-        list[i] = emit_rela(from->offset,
-                            global->is_function ? global->symbol
-                                                : unit->data.objects[global->object].symbol,
-                            from->type, from->addend);
+        list[i] =
+            rela(from->offset,
+                 global->is_function ? global->symbol : unit->data.objects[global->object].symbol,
+                 from->type, from->addend);
     }
-    emit_relocations(unit, unit->sections[SECTION_DATA_RELOCATIONS + kind],
-                     unit->sections[SECTION_DATA + kind], list, count);
+    set_relocations(unit, unit->sections[SECTION_DATA_RELOCATIONS + kind],
+                    unit->sections[SECTION_DATA + kind], list, count);
+}
+
+static void fill_line_relocations(struct unit *unit)
+{
+    Elf64_Rela *list = arena_alloc(&unit->arena, unit->function_count, sizeof *list);
+    size_t count = 0;
+
+    for (size_t i = 0; i < unit->function_count; i++)
+        if (unit->functions[i].line_address)
+            list[count++] =
+                rela(unit->functions[i].line_address,
+                     unit->scope.globals[unit->functions[i].global].symbol, R_CUDA_64, 0);
+    if (unit->sections[SECTION_LINES])
+        set_relocations(unit, unit->sections[SECTION_LINE_RELOCATIONS],
+                        unit->sections[SECTION_LINES], list, count);
 }
 
 static void set_contents(struct unit *unit, uint32_t section)
@@ -267,6 +282,7 @@ static void fill_sections(struct unit *unit)
             puts[i](unit, &unit->code);
             set_contents(unit, unit->sections[i]);
         }
+    fill_line_relocations(unit);
 }
 
 static void add_name(struct unit *unit, struct image_strings *names, uint32_t section)

@@ -1,8 +1,6 @@
 /* emit.h: makes the cubin of a chunk, in the same form as ptxas: relocatable, or an executable. */
 #pragma once
 
-#include <elf.h>
-
 #include "toy/unit.h"
 
 /* Bank of the user's constants. */
@@ -16,11 +14,6 @@ void emit_relocatable(struct unit *unit);
 
 /* The same of type ET_REL or ET_EXEC, for the owners that there are. */
 void emit_image(struct unit *unit, uint16_t type);
-
-/* Makes `list`, which must live as long as the image, the relocations of section `target`. */
-void emit_relocations(struct unit *unit, uint32_t section, uint32_t target, Elf64_Rela *list,
-                      size_t count);
-Elf64_Rela emit_rela(uint64_t offset, uint64_t symbol, uint32_t type, int64_t addend);
 
 /* program.c: makes unit->owners, unit->image and unit->cubin as a finished program, in which
  * nothing calls across sections: each kernel has copies of the functions that it calls, and its
@@ -53,5 +46,5 @@ struct text signature_of(struct arena *arena, const struct ptx_function *functio
 /* True if some function needs a record in .nv.prototype. */
 bool emit_graph_has_prototypes(const struct unit *unit);
 
-/* emit_line.c: contents of .debug_line, and of its relocations. */
+/* emit_line.c: contents of .debug_line. */
 emit_put emit_line_units;

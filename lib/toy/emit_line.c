@@ -203,17 +203,8 @@ static size_t put_unit(struct line_table *table, const struct function_code *fun
 
 void emit_line_units(struct unit *unit, struct buffer *out)
 {
-    Elf64_Rela *list = arena_alloc(&unit->arena, unit->function_count, sizeof *list);
     struct line_table table = read_files(unit);
-    size_t count = 0;
 
-    for (size_t i = 0; i < unit->function_count; i++) {
-        uint64_t symbol = unit->scope.globals[unit->functions[i].global].symbol;
-        size_t place = put_unit(&table, &unit->functions[i], out);
-
-        if (place)
-            list[count++] = emit_rela(place, symbol, R_CUDA_64, 0);
-    }
-    emit_relocations(unit, unit->sections[SECTION_LINE_RELOCATIONS], unit->sections[SECTION_LINES],
-                     list, count);
+    for (size_t i = 0; i < unit->function_count; i++)
+        unit->functions[i].line_address = put_unit(&table, &unit->functions[i], out);
 }

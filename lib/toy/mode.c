@@ -90,8 +90,7 @@ bool mode_check_tools_patch(struct unit *unit)
     return report_resources(has) && !has_entry;
 }
 
-/* Checks variables of bodies, and calls with unknown targets. */
-static bool check_patch_results(const struct unit *unit)
+bool mode_check_patch(const struct unit *unit)
 {
     bool has[RESOURCES] = {false};
     bool is_indirect = false;
@@ -116,14 +115,4 @@ static bool check_patch_results(const struct unit *unit)
     else if (is_address_taken)
         diag_fatal("Taking address of device functions " NOT_ALLOWED);
     return report_resources(has) && !is_indirect && !is_address_taken;
-}
-
-/* Chunks are compiled in the compile-only mode too, and the division into chunks must not decide
- * whether a link succeeds: registers are only checked if the user has requested the mode. */
-bool mode_check_results(struct unit *unit)
-{
-    if (unit->mode == MODE_TOOLS_PATCH)
-        return check_patch_results(unit);
-    return unit->mode == MODE_WHOLE_PROGRAM || !unit->switches.compile_only || unit->job->debug ||
-           results_check_registers(unit);
 }

@@ -79,8 +79,8 @@ bool mode_choose(struct unit *unit);
  * phase 24. */
 bool mode_check_tools_patch(struct unit *unit);
 
-/* Phase 24: the mode's checks after all functions are done. */
-bool mode_check_results(struct unit *unit);
+/* ... variables of bodies, and calls with unknown targets. */
+bool mode_check_patch(const struct unit *unit);
 
 /* conflicts.c: phase 9. Warns of options that are ignored, and resets them in the unit's switches.
  * Fails for conflicts, with each other or the module, that ptxas refuses. */
@@ -165,14 +165,9 @@ bool registers_allocate(struct body *body, uint32_t reserved, struct function_co
  * to. */
 bool data_build(struct unit *unit);
 
-/* results.c: checks and reports on the functions of a chunk after they are assembled (phase 24). */
-
-/* A function runs with the registers of the kernel that called it. Fails, with an error for each,
- * if functions use more registers than a kernel that reaches them has. */
-bool results_check_registers(struct unit *unit);
-
-/* Phase 24: checks what the mode says, and prints what ptxas prints under -v, and the warnings that
- * the switches request; an info for each function with both an indirect call and mma .f64, and
+/* results.c: phase 24. Checks what the mode says: an error for each function that uses more
+ * registers than a kernel that reaches it has. Prints what ptxas prints under -v, and the warnings
+ * that the switches request; an info for each function with both an indirect call and mma .f64, and
  * under -v for each ring of calls. */
 bool results_report(struct unit *unit);
 

@@ -34,13 +34,18 @@ static void mark_reached(const struct unit *unit, uint32_t kernel, uint32_t *mar
     }
 }
 
-bool results_check_registers(struct unit *unit)
+/* A function runs with the registers of the kernel that called it. Chunks are compiled in the
+ * compile-only mode too, and the division into chunks must not decide whether a link succeeds:
+ * registers are only checked if the user has requested the mode. */
+static bool check_registers(struct unit *unit)
 {
     size_t count = unit->function_count;
     uint32_t *kernels = arena_zalloc(&unit->arena, count, sizeof *kernels);
     uint32_t *work = arena_alloc(&unit->arena, count, sizeof *work);
     bool is_good = true;
 
+    if (unit->mode == MODE_WHOLE_PROGRAM || !unit->switches.compile_only || unit->job->debug)
+        return true;
     for (uint32_t limit = 0; limit <= BUDGET_MOST; limit++)
         for (uint32_t i = 0; i < count; i++)
             if (unit->functions[i].item->function.is_entry &&
@@ -48,8 +53,7 @@ bool results_check_registers(struct unit *unit)
                 mark_reached(unit, i, kernels, work);
     for (size_t i = 0; i < count; i++) {
         const struct function_code *function = &unit->functions[i];
-        const struct function_code *kernel =
-            kernels[i] ? &unit->functions[kernels[i] - 1] : function;
+        const struct function_code *kernel = &unit->functions[kernels[i] ? kernels[i] - 1 : i];
 
         if (function->register_count > kernel->register_limit)
             is_good =
@@ -149,7 +153,7 @@ static void report_calls(struct unit *unit)
 
 bool results_report(struct unit *unit)
 {
-    bool is_good = mode_check_results(unit);
+    bool is_good = unit->mode == MODE_TOOLS_PATCH ? mode_check_patch(unit) : check_registers(unit);
 
     report_calls(unit);
     report_use(unit);

@@ -123,6 +123,7 @@ struct function_code {
     size_t exit_count;
     struct code_line *lines; /* by ascending address; only with line information */
     size_t line_count;
+    uint64_t line_address;   /* emit_line.c: where .debug_line has its address; 0 = nowhere */
     struct text *signatures; /* of its indirect calls, each once */
     size_t signature_count;
     uint32_t register_count; /* general registers in use, including those of the ABI */
