@@ -1,14 +1,12 @@
 /* diag.c: the only writer to stderr. */
 #include "diag/diag.h"
 
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "diag/diag_parts.h"
-#include "diag/diag_record.h"
 #include "diag/escape.h"
 #include "os/descriptor.h"
 
@@ -272,37 +270,6 @@ enum link_code diag_collect(enum link_code (*function)(void *argument), void *ar
     return code;
 }
 
-/* Prints the messages that are shown, adjacent ones in one call; a writer gets them one by one. */
-static void print_sink(struct diag_state *state, const struct diag_sink *sink)
-{
-    const char *data = sink->text.data;
-    size_t begin = 0, end = 0;
-
-    if (sink->message_count == 0)
-        return;
-    if (state->record)
-        state->record->is_incomplete = true;
-    for (size_t i = 0; i < sink->message_count; i++) {
-        const struct diag_message *message = &sink->messages[i];
-        struct text words = {data + (message->end ? message->end - message->body - 1 : 0),
-                             message->body};
-        bool is_shown = message->severity == DIAG_NOTE
-                            ? !state->continuation
-                            : diag_tally_admit(state, message->severity, message->family, words);
-
-        if (!is_shown || state->writer) {
-            print_line(state, DIAG_TEXT, data + begin, end - begin);
-            begin = is_shown ? end : message->end;
-        }
-        end = message->end;
-        if (state->writer && is_shown) {
-            print_line(state, message->severity, data + begin, end - begin);
-            begin = end;
-        }
-    }
-    print_line(state, DIAG_TEXT, data + begin, end - begin);
-}
-
 /* Counts the errors that were not kept: the kept ones reach the limit already. */
 static void count_beyond(struct diag_state *state, const struct diag_sink *sink)
 {
@@ -314,27 +281,48 @@ static void count_beyond(struct diag_state *state, const struct diag_sink *sink)
     }
 }
 
+/* Whether a message of a sink is shown; `lines` are all of it. */
+static bool is_admitted(struct diag_state *state, const struct diag_message *message,
+                        struct text lines)
+{
+    struct text words = {lines.data, message->body};
+
+    if (lines.size > message->body)
+        words.data += lines.size - message->body - 1;
+    return message->severity == DIAG_NOTE
+               ? !state->continuation
+               : diag_tally_admit(state, message->severity, message->family, words);
+}
+
+/* Lines that are printed move to the front of the text, so that they are printed in one call; a
+ * writer gets them message by message. */
 void diag_replay(struct diag_sink *sink)
 {
     struct diag_state *state = diag_state_get();
-    struct diag_sink *outer = state->sink;
-    size_t begin = 0;
+    size_t begin = 0, shown = 0;
 
     state->error_count += sink->errors;
+    if (state->record && !state->sink && sink->message_count > 0)
+        state->record->is_incomplete = true;
     for (size_t i = 0; i < sink->message_count; i++) {
-        state->has_warning_or_error |= sink->messages[i].severity > DIAG_INFO;
-        state->has_fatal_error |= sink->messages[i].severity > DIAG_ERROR;
-    }
-    if (outer)
-        for (size_t i = 0; i < sink->message_count; i++) {
-            const struct diag_message *message = &sink->messages[i];
+        const struct diag_message *message = &sink->messages[i];
+        struct text lines = {sink->text.data + begin, message->end - begin};
 
-            keep_line(outer, message->severity, message->family, message->body,
-                      (struct text){sink->text.data + begin, message->end - begin});
-            begin = message->end;
+        begin = message->end;
+        state->has_warning_or_error |= message->severity > DIAG_INFO;
+        state->has_fatal_error |= message->severity > DIAG_ERROR;
+        if (state->sink) {
+            keep_line(state->sink, message->severity, message->family, message->body, lines);
+        } else if (is_admitted(state, message, lines) && lines.size > 0) {
+            if (state->writer)
+                print_line(state, message->severity, lines.data, lines.size);
+            else
+                memmove(sink->text.data + shown, lines.data, lines.size);
+            shown += lines.size;
         }
-    else
-        print_sink(state, sink);
+    }
+    if (shown > 0 && !state->writer)
+        print_line(state, DIAG_TEXT, sink->text.data, shown);
     count_beyond(state, sink);
     diag_sink_free(sink);
 }
@@ -375,19 +363,4 @@ bool diag_folds(void)
     const struct diag_tally *tally = diag_state_get()->tally;
 
     return tally && tally->folds;
-}
-
-void diag_tally_end(struct diag_tally *tally)
-{
-    diag_state_get()->continuation = false;
-    for (size_t i = 0; i < tally->family_count; i++) {
-        const struct diag_family *family = &tally->families[i];
-
-        if (family->text)
-            diag_note("%" PRIu64 " more warnings such as \"%s\" are not shown; -v shows all",
-                      family->count - DIAG_UNFOLDED, family->text);
-    }
-    if (tally->error_limit && tally->errors > tally->error_limit)
-        diag_note("%" PRIu64 " more errors are not shown; --error-limit=0 shows all",
-                  tally->errors - tally->error_limit);
 }

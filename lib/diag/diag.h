@@ -15,8 +15,7 @@
 #include "base/context.h"
 #include "base/text.h"
 
-struct diag_record; /* diag/diag_record.h */
-struct event_log;   /* diag/events.h */
+struct event_log; /* diag/events.h */
 
 /* The numbers are those of minilink-internals(7), Messages. */
 enum diag_severity {
@@ -53,6 +52,13 @@ struct diag_tally {
     uint64_t errors;
     struct diag_family *families;
     size_t family_count, family_capacity;
+};
+
+/* Messages that were printed, as bytes, for another link to show again: severity, place and text of
+ * each, not the lines. Start with {0}; free the buffer. */
+struct diag_record {
+    struct buffer bytes;
+    bool is_incomplete; /* something was printed that is no such message */
 };
 
 /* The phase of the thread's link (minilink-internals(7), Concurrent compilation). A program of one
@@ -190,9 +196,9 @@ enum link_code diag_blamed(void);
  * they cannot be written; reporting that may fail, too. */
 bool diag_text(struct text text);
 
-/* Shows a message of an earlier link again (diag_record.h), whatever the flags say, and with the
- * same severity. */
-void diag_again(enum diag_severity severity, const struct diag_place *place, struct text body);
+/* Shows all messages of a record as they were shown in an earlier link, whatever the flags say now,
+ * in this link's format. False, and none is shown, when the bytes are no record. */
+bool diag_record_play(struct bytes bytes);
 
 /* The place of byte `offset` in `text`; for an offset beyond the end, of the last line. The text is
  * read when a message about the place is shown or kept, from its beginning to the offset. */

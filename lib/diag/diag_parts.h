@@ -16,6 +16,13 @@ void diag_form_message(struct buffer *line, const struct diag_state *state,
 /* Appends an object {"severity": "text", "text": LINE} for each line of `text`. */
 void diag_form_text(struct buffer *line, struct text text);
 
+/* Adds a message to a record. */
+void diag_record_add(struct diag_record *record, enum diag_severity severity,
+                     const struct diag_place *place, struct text body);
+
+/* Shows a recorded message, whatever the flags say, and with the same severity. */
+void diag_again(enum diag_severity severity, const struct diag_place *place, struct text body);
+
 /* Similar warnings. */
 struct diag_family {
     uint64_t key;

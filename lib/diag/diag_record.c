@@ -1,6 +1,6 @@
 /* diag_record.c: each message is its severity, line and column, then its text and the place's two
  * texts, each after its length; numbers are little-endian. */
-#include "diag/diag_record.h"
+#include "diag/diag_parts.h"
 
 #define NO_PLACE UINT32_MAX
 
@@ -59,7 +59,7 @@ static bool take_message(struct bytes *rest, struct message *message)
            message->severity <= DIAG_WARNING;
 }
 
-static void show_recorded_message(const struct message *message, diag_shower *show)
+static void show_recorded_message(const struct message *message)
 {
     struct buffer file = {0};
     struct diag_place place = {
@@ -69,11 +69,11 @@ static void show_recorded_message(const struct message *message, diag_shower *sh
     buffer_text(&file, message->file);
     buffer_char(&file, '\0');
     place.file = message->file.size ? file.data : NULL;
-    show((enum diag_severity)message->severity, message->line == NO_PLACE ? NULL : &place,
-         message->body);
+    diag_again((enum diag_severity)message->severity, message->line == NO_PLACE ? NULL : &place,
+               message->body);
 }
 
-bool diag_record_play(struct bytes bytes, diag_shower *show)
+bool diag_record_play(struct bytes bytes)
 {
     struct bytes rest = bytes;
     struct message message;
@@ -81,9 +81,7 @@ bool diag_record_play(struct bytes bytes, diag_shower *show)
     while (rest.size)
         if (!take_message(&rest, &message))
             return false;
-    for (rest = bytes; rest.size;) {
-        if (take_message(&rest, &message))
-            show_recorded_message(&message, show);
-    }
+    while (bytes.size && take_message(&bytes, &message))
+        show_recorded_message(&message);
     return true;
 }

@@ -76,6 +76,21 @@ bool diag_tally_admit(struct diag_state *state, enum diag_severity severity, uin
     return is_shown;
 }
 
+void diag_tally_end(struct diag_tally *tally)
+{
+    diag_state_get()->continuation = false;
+    for (size_t i = 0; i < tally->family_count; i++) {
+        const struct diag_family *family = &tally->families[i];
+
+        if (family->text)
+            diag_note("%" PRIu64 " more warnings such as \"%s\" are not shown; -v shows all",
+                      family->count - DIAG_UNFOLDED, family->text);
+    }
+    if (tally->error_limit && tally->errors > tally->error_limit)
+        diag_note("%" PRIu64 " more errors are not shown; --error-limit=0 shows all",
+                  tally->errors - tally->error_limit);
+}
+
 void diag_tally_free(struct diag_tally *tally)
 {
     for (size_t i = 0; i < tally->family_count; i++)

@@ -2,7 +2,6 @@
 #include "diag/missing.h"
 
 #include "base/search.h"
-#include "diag/demangle.h"
 #include "diag/symbol_names.h"
 
 /* Most notes of each kind under one message. */
@@ -106,7 +105,7 @@ void missing_note(struct missing *missing, const struct diag_place *place, const
 const char *missing_difference(struct text missing, struct text defined)
 {
     bool is_c = !text_starts(missing, TEXT("_Z"));
-    bool is_other_c = !text_starts(demangle_part(defined), TEXT("_Z"));
+    bool is_other_c = !text_starts(symbol_names_part(defined), TEXT("_Z"));
 
     if (is_c == is_other_c)
         return "with other parameters";

@@ -1,11 +1,185 @@
-/* symbol_names.c: demangled names, and the base of mangled names, as far as comparing two of them
- * needs it. */
+/* symbol_names.c: the demangler of the C++ runtime (Itanium C++ ABI, __cxa_demangle), which any
+ * system with a C++ program has, and which is only loaded when a name is asked for; and the base of
+ * mangled names, as far as comparing two of them needs it.
+ *
+ * A name of a few hundred bytes can stand for gigabytes, since each part may repeat all before it,
+ * and the demangler knows no bounds: it runs in a child with limited memory and time. If a name
+ * ends the child, the name stays mangled and another child goes on after it. */
 #include "diag/symbol_names.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <unistd.h>
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "diag/demangle.h"
+#include "base/memory.h"
 #include "diag/diag.h"
+#include "os/descriptor.h"
+#include "os/exec.h"
+#include "os/heap.h"
+
+#define LONGEST       65536u /* bytes of a name, mangled or demangled */
+#define MOST_OUTPUT   (64u << 20)
+#define MOST_MEMORY   (UINT64_C(256) << 20) /* that the child may allocate */
+#define MOST_CHILDREN 4u
+#define MICROSECONDS  300000 /* a name of 64 KiB takes one thousandth of that */
+#define WALL_SECONDS  60u
+
+typedef char *demangler(const char *name, char *buffer, size_t *size, int *status);
+
+/* One child's work: names of the list from `next` on. */
+struct work {
+    demangler *function;
+    const struct text *names;
+    size_t count;
+    size_t next;
+};
+
+/* EDG's spacing: "int *", "char **". */
+static void put_spaced(const char *text, struct buffer *out)
+{
+    for (size_t i = 0; text[i]; i++) {
+        bool is_mark = text[i] == '*' || text[i] == '&';
+
+        if (is_mark && i && text[i - 1] != '*' && text[i - 1] != '&' && text[i - 1] != ' ' &&
+            text[i - 1] != '(')
+            buffer_char(out, ' ');
+        buffer_char(out, text[i]);
+    }
+}
+
+/* __nv_static_25__8eaaec0a_4_u_cu_8e450714__Z1fv: the number is the size of the module's name after
+ * the next underscore; that name may contain mangled names itself. */
+struct text symbol_names_part(struct text name)
+{
+    struct text rest = name;
+    uint64_t size = 0;
+    const char *part;
+
+    if (!text_skip(&rest, TEXT("__nv_static_")))
+        return name;
+    text_scan_number(&rest, &size);
+    if (size < rest.size && rest.size - size > 2 && rest.data[1 + size] == '_')
+        return text_drop(rest, 1 + size + 1);
+    part = memmem(name.data, name.size, "__Z", 3); /* a name that was shortened */
+    return part ? text_drop(name, (size_t)(part + 1 - name.data)) : name;
+}
+
+static bool is_mangled(struct text name)
+{
+    struct text part = symbol_names_part(name);
+
+    return text_starts(part, TEXT("_Z")) && part.size < LONGEST;
+}
+
+/* Appends the demangled name; nothing for a name that stays as it is. */
+static void demangle_name(const struct work *work, struct text name, struct buffer *out)
+{
+    struct text part = symbol_names_part(name);
+    struct buffer plain = {0};
+    char *result;
+    int status = -1;
+
+    buffer_text(&plain, part);
+    buffer_char(&plain, '\0');
+    result = work->function(plain.data, NULL, NULL, &status);
+    buffer_free(&plain);
+    if (result && strlen(result) < LONGEST) {
+        put_spaced(result, out);
+        /* A deleting destructor demangles like the plain one; only its encoding differs: D0Ev at
+         * the end, as destructors have no parameters (except a virtual base's VTT). */
+        if (text_ends(part, TEXT("D0Ev")))
+            buffer_string(out, " [deleting]");
+    }
+    free(result);
+}
+
+static void limit_memory(void)
+{
+    const struct rlimit no_core = {0};
+    rlim_t used = heap_use().mapped;
+    struct rlimit limit;
+
+    setrlimit(RLIMIT_CORE, &no_core);
+    if (used && getrlimit(RLIMIT_AS, &limit) == 0 && used + MOST_MEMORY < limit.rlim_cur) {
+        limit.rlim_cur = used + MOST_MEMORY;
+        setrlimit(RLIMIT_AS, &limit);
+    }
+}
+
+/* The child: writes each demangled name, and a NUL. The next name may take so much CPU time; after
+ * that SIGPROF ends the child. */
+static enum link_code answer_names(void *argument)
+{
+    const struct itimerval limit = {.it_value = {.tv_usec = MICROSECONDS}};
+    const struct work *work = argument;
+    struct buffer out = {0};
+
+    for (size_t i = work->next; i < work->count; i++) {
+        setitimer(ITIMER_PROF, &limit, NULL);
+        out.size = 0;
+        if (is_mangled(work->names[i]))
+            demangle_name(work, work->names[i], &out);
+        buffer_char(&out, '\0');
+        if (!descriptor_write(STDOUT_FILENO, out.data, out.size))
+            break;
+    }
+    buffer_free(&out);
+    return LINK_OK;
+}
+
+/* Loads the library in the child: without memory the loader ends the process. */
+static int run_child(void *argument)
+{
+    struct work *work = argument;
+    void *library = dlopen("libstdc++.so.6", RTLD_NOW | RTLD_LOCAL);
+
+    if (library)
+        *(void **)&work->function = dlsym(library, "__cxa_demangle");
+    limit_memory();
+    return work->function ? (int)context_run(answer_names, work) : LINK_OK;
+}
+
+static void take_answers(struct work *work, struct text *names, struct text answers,
+                         struct arena *arena)
+{
+    const char *end;
+
+    while (work->next < work->count && answers.size > 0 &&
+           (end = memchr(answers.data, '\0', answers.size)) != NULL) {
+        struct text answer = {answers.data, (size_t)(end - answers.data)};
+
+        if (answer.size > 0)
+            names[work->next] = arena_text(arena, answer);
+        work->next++;
+        answers = text_drop(answers, answer.size + 1);
+    }
+}
+
+void symbol_names_demangle(struct text *names, size_t count, struct arena *arena)
+{
+    struct work work = {.names = names, .count = count};
+    bool is_wanted = false;
+
+    for (size_t i = 0; i < count && !is_wanted; i++)
+        is_wanted = is_mangled(names[i]);
+    for (unsigned i = 0; i < MOST_CHILDREN && is_wanted && work.next < count; i++) {
+        const struct exec_request request = {.call = run_child,
+                                             .argument = &work,
+                                             .output_limit = MOST_OUTPUT,
+                                             .timeout = WALL_SECONDS};
+        struct exec_result result = {0};
+
+        exec_run(&request, &result);
+        CONTEXT_DEFER(memory_cleanup, &result.output);
+        take_answers(&work, names, (struct text){result.output, result.output_size}, arena);
+        work.next++; /* after the name that ended it */
+    }
+}
 
 const char **symbol_names_shown(const struct text *names, size_t count, struct arena *arena)
 {
@@ -15,7 +189,7 @@ const char **symbol_names_shown(const struct text *names, size_t count, struct a
     for (size_t i = 0; i < count; i++)
         plain[i] = names[i];
     if (!diag_state_get()->keeps_mangled)
-        demangle_all(plain, count, arena);
+        symbol_names_demangle(plain, count, arena);
     for (size_t i = 0; i < count; i++)
         shown[i] = text_equal(plain[i], names[i])
                        ? arena_printf(arena, "'%.*s'", TEXT_ARG(names[i]))
@@ -72,7 +246,7 @@ static bool take_plain(struct text rest, struct buffer *base)
 
 struct text symbol_names_base(struct text name, struct arena *arena)
 {
-    struct text part = demangle_part(name), rest;
+    struct text part = symbol_names_part(name), rest;
     struct buffer base = {0};
     bool is_known;
 

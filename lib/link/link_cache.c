@@ -169,7 +169,7 @@ bool link_cache_find(struct link *link, struct assembler *assembler)
         return false;
     cached->is_found = cache_lookup(link->cache, CACHE_LINK, &cached->key, &cached->value) &&
                        take_notes(link, parts[PART_NOTES]) &&
-                       diag_record_play(parts[PART_MESSAGES], diag_again);
+                       diag_record_play(parts[PART_MESSAGES]);
     cached->output = parts[PART_OUTPUT];
     if (cached->is_found)
         return true;

@@ -7,7 +7,7 @@
 #include "base/table.h"
 #include "cubin/cubin.h"
 #include "cubin/image.h"
-#include "diag/diag_record.h"
+#include "diag/diag.h"
 #include "input/member.h"
 #include "input/used.h"
 #include "link/link.h"

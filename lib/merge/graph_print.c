@@ -3,7 +3,7 @@
 #include "merge/merge_steps.h"
 
 #include "base/context.h"
-#include "diag/demangle.h"
+#include "diag/symbol_names.h"
 #include "diag/escape.h"
 
 struct printer {
@@ -139,7 +139,7 @@ static void number_functions(struct printer *printer)
         printer->number[symbol] = ++printer->count;
     }
     if (m->request->callgraph != CALLGRAPH_MANGLED)
-        demangle_all(printer->names, printer->count, arena);
+        symbol_names_demangle(printer->names, printer->count, arena);
 }
 
 void graph_print(const struct merging *m, struct buffer *out)

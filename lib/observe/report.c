@@ -5,7 +5,7 @@
  * their index in the arrays here; unknown values are omitted. */
 #include <string.h>
 
-#include "diag/demangle.h"
+#include "diag/symbol_names.h"
 #include "diag/json_tree.h"
 #include "observe/facts.h"
 #include "options/embedded.h"
@@ -216,7 +216,7 @@ static const struct text *readable_names(struct observation *observation)
 
     for (size_t i = 0; i < observation->function_count; i++)
         names[i] = observation->functions[i].name;
-    demangle_all(names, observation->function_count, &observation->arena);
+    symbol_names_demangle(names, observation->function_count, &observation->arena);
     return names;
 }
 

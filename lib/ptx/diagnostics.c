@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "diag/demangle.h"
 #include "diag/diag.h"
 #include "diag/missing.h"
 #include "diag/symbol_names.h"
@@ -69,7 +68,7 @@ static bool is_static_of(struct text name, struct text other)
 
 static const char *difference_of_names(struct text name, struct text other)
 {
-    struct text part = demangle_part(other);
+    struct text part = symbol_names_part(other);
 
     if (text_equal(name, part) && other.size == part.size)
         return "but not .visible";

@@ -1,7 +1,7 @@
 /* Tests of what was said and is said again: in the form of who says it, and never anything else. */
 
 #include "diag/diag.h"
-#include "diag/diag_record.h"
+#include "diag/diag.h"
 #include "suite.h"
 
 static struct diag_record record;
@@ -31,7 +31,7 @@ static enum link_code say_all(void *unused)
 
 static enum link_code play(void *bytes)
 {
-    return diag_record_play(*(const struct bytes *)bytes, diag_again) ? LINK_OK : LINK_FAILED;
+    return diag_record_play(*(const struct bytes *)bytes) ? LINK_OK : LINK_FAILED;
 }
 
 /* Runs function(argument) with messages in `sink`. */

@@ -1,5 +1,5 @@
-/* check_demangle.c: names as a person writes them, in bounded memory and time. */
-#include "diag/demangle.h"
+/* check_symbol_names.c: names as a person writes them, in bounded memory and time. */
+#include "diag/symbol_names.h"
 
 #include "base/buffer.h"
 #include "suite.h"
@@ -23,11 +23,11 @@ static int has_demangler(void)
     bool found;
 
     set_up();
-    demangle_all(&probe, 1, &arena);
+    symbol_names_demangle(&probe, 1, &arena);
     found = text_equal(probe, TEXT("f()"));
     tear_down();
     if (!found)
-        fprintf(stderr, "check_demangle: SKIPPED: this system has no demangler\n");
+        fprintf(stderr, "check_symbol_names: SKIPPED: this system has no demangler\n");
     return found;
 }
 
@@ -59,7 +59,7 @@ TEST_LOOP(names_are_shown_as_nvlink_shows_them, has_demangler())
     const char *expected[] = {"k1(int *)", "plain", "C::~C() [deleting]", "k3(char const **)",
                               "_Zbroken",  "",      "f(a, b<a, a>)",      "s1(int *)"};
 
-    demangle_all(names, 8, &arena);
+    symbol_names_demangle(names, 8, &arena);
     for (size_t i = 0; i < 8; i++)
         ck_assert_msg(text_equal(names[i], text_of(expected[i])), "%.*s", TEXT_ARG(names[i]));
 }
@@ -69,7 +69,7 @@ TEST_LOOP(a_name_that_stands_for_too_much_is_left_alone, has_demangler())
     struct text first = growing_name(12), second = growing_name(24), third = growing_name(60);
     struct text names[] = {first, second, TEXT("_Z1gv"), third, TEXT("_Z1hv")};
 
-    demangle_all(names, 5, &arena);
+    symbol_names_demangle(names, 5, &arena);
     ck_assert_uint_gt(names[0].size, 12000); /* 4,096 times "a" at least */
     ck_assert(text_equal(names[1], second)); /* 2^24 of them: more than 64 KiB */
     ck_assert(text_equal(names[2], TEXT("g()")));
@@ -87,7 +87,7 @@ TEST_LOOP(behind_many_such_names_no_more_are_tried, has_demangler())
 
     for (size_t i = 0; i < 100; i++)
         names[i] = third;
-    demangle_all(names, 100, &arena);
+    symbol_names_demangle(names, 100, &arena);
     for (size_t i = 0; i < 100; i++)
         ck_assert(text_equal(names[i], third));
     free((char *)(uintptr_t)third.data);
