@@ -2,7 +2,6 @@
  * token is a run of one class. Each byte is looked at once, which allows gigabytes per second. */
 #include "ptx/lexer.h"
 
-#include <endian.h>
 #include <stdlib.h>
 
 enum byte_class {
@@ -136,65 +135,42 @@ static size_t dot_end(const struct lexer *lexer, size_t at)
 static struct token token_to(struct lexer *lexer, size_t start, size_t end, enum token_kind kind)
 {
     lexer->at = end;
-    return (struct token){start, (end - start) & SIZE_MASK, (uint8_t)kind, 0};
-}
-
-static struct token token_mark(struct lexer *lexer, size_t at)
-{
-    lexer->at = at + 1;
-    return (struct token){at, 1, TOKEN_MARK, lexer->text.data[at]};
-}
-
-/* Tokens other than words and plain marks. */
-static struct token uncommon_token(struct lexer *lexer, size_t at, enum byte_class class)
-{
-    size_t end;
-
-    if (class == CLASS_QUOTE) {
-        end = string_end(lexer, at);
-        return end ? token_to(lexer, at, end, TOKEN_STRING)
-                   : token_to(lexer, at, at + 1, TOKEN_BAD);
-    }
-    if (class == CLASS_DOT) {
-        end = dot_end(lexer, at);
-        return token_to(lexer, at, end, end > at + 1 ? TOKEN_DOT : TOKEN_BAD);
-    }
-    /* A slash that begins a comment is seen here only when the comment is not closed. */
-    if (class == CLASS_SLASH && byte_at(lexer, at + 1) == '*')
-        return token_to(lexer, at, lexer->text.size, TOKEN_BAD);
-    if (class == CLASS_SLASH)
-        return token_mark(lexer, at);
-    return token_to(lexer, at, at + 1, TOKEN_BAD);
+    return (struct token){start, (end - start) & SIZE_MASK, (uint8_t)kind,
+                          kind == TOKEN_MARK ? lexer->text.data[start] : 0};
 }
 
 struct token lexer_next(struct lexer *lexer)
 {
     const char *data = lexer->text.data;
     size_t size = lexer->text.size;
-    size_t at = lexer->at;
 
-    while (at < size) {
-        enum byte_class class = classes[(uint8_t)data[at]];
-
-        if (class == CLASS_BLANK) {
-            at++;
-            continue;
-        }
-        if (class == CLASS_WORD)
-            return token_to(lexer, at, word_end(lexer, at + 1), TOKEN_WORD);
-        if (class == CLASS_MARK)
-            return token_mark(lexer, at);
-        if (class == CLASS_DIGIT)
+    for (size_t at = lexer->at, end; at < size; at = end) {
+        end = at + 1;
+        switch (classes[(uint8_t)data[at]]) {
+        case CLASS_BLANK:
+            break;
+        case CLASS_WORD:
+            return token_to(lexer, at, word_end(lexer, end), TOKEN_WORD);
+        case CLASS_DIGIT:
             return token_to(lexer, at, number_end(lexer, at), TOKEN_NUMBER);
-        if (class == CLASS_SLASH) {
-            size_t end = comment_end(lexer, at);
-
-            if (end != SIZE_MAX && end > at) {
-                at = end;
-                continue;
-            }
+        case CLASS_DOT:
+            end = dot_end(lexer, at);
+            return token_to(lexer, at, end, end > at + 1 ? TOKEN_DOT : TOKEN_BAD);
+        case CLASS_QUOTE:
+            end = string_end(lexer, at);
+            return token_to(lexer, at, end ? end : at + 1, end ? TOKEN_STRING : TOKEN_BAD);
+        case CLASS_SLASH:
+            end = comment_end(lexer, at);
+            if (end == SIZE_MAX)
+                return token_to(lexer, at, size, TOKEN_BAD);
+            if (end > at)
+                break;
+            return token_to(lexer, at, at + 1, TOKEN_MARK);
+        case CLASS_MARK:
+            return token_to(lexer, at, end, TOKEN_MARK);
+        default:
+            return token_to(lexer, at, end, TOKEN_BAD);
         }
-        return uncommon_token(lexer, at, class);
     }
     return token_to(lexer, size, size, TOKEN_END);
 }
@@ -220,54 +196,22 @@ size_t lexer_quoted_end(struct text text, size_t at)
     return end > at ? end : at + 1;
 }
 
-typedef uint8_t lanes __attribute__((vector_size(16)));
-
-/* The first byte from `at` on that is a brace, a quote or a slash; or an offset less than sixteen
- * bytes before the end. */
-static size_t find_stop(const char *data, size_t at, size_t size)
-{
-    for (; size - at >= sizeof(lanes); at += sizeof(lanes)) {
-        uint64_t halves[2];
-        lanes part;
-
-        memcpy(&part, data + at, sizeof part);
-        part = (lanes)((part == '{') | (part == '}') | (part == '"') | (part == '/'));
-        memcpy(halves, &part, sizeof part);
-        if (halves[0])
-            return at + (unsigned)__builtin_ctzll(htole64(halves[0])) / 8;
-        if (halves[1])
-            return at + 8 + (unsigned)__builtin_ctzll(htole64(halves[1])) / 8;
-    }
-    return at;
-}
-
 bool lexer_skip_braces(struct lexer *lexer)
 {
     const char *data = lexer->text.data;
     size_t size = lexer->text.size;
-    size_t at = lexer->at, quoted = at;
-    size_t depth = 1;
+    size_t at = lexer->at, depth = 1;
 
     while (depth > 0) {
-        at = find_stop(data, at, size);
         while (at < size && !stops[(uint8_t)data[at]])
             at++;
-        if (at >= size) {
-            bool is_open = byte_at(lexer, quoted) == '/' && comment_end(lexer, quoted) == SIZE_MAX;
-
-            lexer->at = is_open ? quoted : size;
+        if (at == size || (data[at] == '/' && comment_end(lexer, at) == SIZE_MAX)) {
+            lexer->at = at;
             return false;
         }
-        if (data[at] == '{')
-            depth++;
-        else if (data[at] == '}')
-            depth--;
-        else {
-            quoted = at;
-            at = lexer_quoted_end(lexer->text, at);
-            continue;
-        }
-        at++;
+        depth += data[at] == '{';
+        depth -= data[at] == '}';
+        at = lexer_quoted_end(lexer->text, at);
     }
     lexer->at = at;
     return true;
@@ -312,14 +256,6 @@ static enum number_kind read_digits(struct text digits, unsigned base, uint64_t 
     return too_large ? NUMBER_TOO_LARGE : NUMBER_INTEGER;
 }
 
-/* 0f and exactly 8 hexadecimal digits, 0d and exactly 16. */
-static enum number_kind read_bits(struct text digits, size_t wanted, enum number_kind kind,
-                                  uint64_t *value)
-{
-    return digits.size == wanted && read_digits(digits, 16, value) == NUMBER_INTEGER ? kind
-                                                                                     : NUMBER_BAD;
-}
-
 static enum number_kind read_decimal_float(struct text number, uint64_t *value)
 {
     char copy[128];
@@ -339,29 +275,30 @@ static enum number_kind read_decimal_float(struct text number, uint64_t *value)
 
 enum number_kind lexer_number(struct text number, uint64_t *value, bool *is_unsigned)
 {
-    struct text digits = number;
-    char second = number.size > 1 ? number.data[1] : '\0';
     bool has_prefix = number.size > 2 && number.data[0] == '0';
     bool has_suffix = number.size > 1 && number.data[number.size - 1] == 'U';
+    struct text bits = text_drop(number, has_prefix ? 2 : 0), digits = bits;
 
     *value = 0;
     if (is_unsigned)
         *is_unsigned = has_suffix;
-    if (has_prefix)
-        digits = (struct text){number.data + 2, number.size - 2};
-    if (has_prefix && (second | 0x20) == 'f')
-        return read_bits(digits, 8, NUMBER_FLOAT32, value);
-    if (has_prefix && (second | 0x20) == 'd')
-        return read_bits(digits, 16, NUMBER_FLOAT64, value);
-    digits.size -= has_suffix ? 1 : 0;
-    if (has_prefix && (second | 0x20) == 'x')
+    digits.size -= has_suffix;
+    switch (has_prefix ? number.data[1] | 0x20 : 0) {
+    case 'f':
+        return bits.size == 8 && read_digits(bits, 16, value) == NUMBER_INTEGER ? NUMBER_FLOAT32
+                                                                                : NUMBER_BAD;
+    case 'd':
+        return bits.size == 16 && read_digits(bits, 16, value) == NUMBER_INTEGER ? NUMBER_FLOAT64
+                                                                                 : NUMBER_BAD;
+    case 'x':
         return read_digits(digits, 16, value);
-    if (has_prefix && (second | 0x20) == 'b')
+    case 'b':
         return read_digits(digits, 2, value);
+    }
     for (size_t i = 0; i < number.size; i++)
         if (number.data[i] == '.' || (number.data[i] | 0x20) == 'e')
             return read_decimal_float(number, value);
-    number.size -= has_suffix ? 1 : 0;
+    number.size -= has_suffix;
     return read_digits(number, number.size > 1 && number.data[0] == '0' ? 8 : 10, value);
 }
 

@@ -18,32 +18,6 @@
 #include "ptx/lexer.h"
 #include "ptx/link.h"
 
-/* What a byte can begin. Bytes of no class (blanks, brackets, commas) are ignored. */
-enum scan_class {
-    SCAN_NOTHING,
-    SCAN_WORD,
-    SCAN_REGISTER, /* % */
-    SCAN_DOT,
-    SCAN_DIGIT,
-    SCAN_MARK,   /* ( ) ; @ { } */
-    SCAN_QUOTED, /* " and / */
-};
-
-static const uint8_t classes[256] = {
-    ['A' ... 'Z'] = SCAN_WORD,  ['a' ... 'z'] = SCAN_WORD, ['_'] = SCAN_WORD,
-    ['$'] = SCAN_WORD,          ['%'] = SCAN_REGISTER,     ['.'] = SCAN_DOT,
-    ['0' ... '9'] = SCAN_DIGIT, ['('] = SCAN_MARK,         [')'] = SCAN_MARK,
-    [';'] = SCAN_MARK,          ['@'] = SCAN_MARK,         ['{'] = SCAN_MARK,
-    ['}'] = SCAN_MARK,          ['"'] = SCAN_QUOTED,       ['/'] = SCAN_QUOTED,
-};
-
-/* Bytes that continue a word (1), and bytes that continue an opcode with its modifiers (1 and 2).
- */
-static const uint8_t continues[256] = {
-    ['A' ... 'Z'] = 1, ['a' ... 'z'] = 1, ['0' ... '9'] = 1, ['_'] = 1,
-    ['$'] = 1,         ['.'] = 2,         [':'] = 2,
-};
-
 /* The scanner's position in a statement. */
 struct statement {
     bool at_start; /* the next word is an opcode or label */
@@ -286,27 +260,14 @@ static void rename_label(struct scan *scan, struct text word)
                  text_of(arena_printf(&scan->program->arena, "%.*s$mll", TEXT_ARG(word))));
 }
 
-/* True when exactly one colon follows. */
-static bool is_label(struct text body, size_t at)
-{
-    while (at < body.size && (body.data[at] == ' ' || body.data[at] == '\t'))
-        at++;
-    if (at < body.size && (body.data[at] == '/' || (unsigned char)body.data[at] < ' ')) {
-        struct lexer lexer = lexer_at(body, at);
-
-        return lexer_peek(&lexer).mark == ':';
-    }
-    return at < body.size && body.data[at] == ':';
-}
-
-/* Returns true when the word, which ends at `end` of the body, is a label to rename. */
-static bool scan_word(struct scan *scan, struct statement *statement, struct text body, size_t end,
+/* Returns true when the word is a label to rename. */
+static bool scan_word(struct scan *scan, struct statement *statement, const struct lexer *lexer,
                       struct text word)
 {
     bool is_target;
 
     if (statement->at_start && !statement->in_guard) {
-        if (is_label(body, end)) {
+        if (lexer_peek(lexer).mark == ':') {
             rename_label(scan, word);
             if (scan->wants_marks && !scan->labels)
                 mark_word(scan, word, NO_SYMBOL);
@@ -331,8 +292,6 @@ static bool scan_word(struct scan *scan, struct statement *statement, struct tex
 static void scan_dot(struct scan *scan, struct statement *statement, struct lexer *lexer,
                      struct text word)
 {
-    if (!statement->at_start)
-        return;
     if (text_equal(word, TEXT(".loc"))) {
         scan_loc(scan, lexer);
         return;
@@ -343,80 +302,42 @@ static void scan_dot(struct scan *scan, struct statement *statement, struct lexe
 
 COMPARISON(compare_edits, struct program_edit, COMPARE(a->at, b->at));
 
-static size_t run_end(struct text body, size_t at, uint8_t most)
+/* Marks the comments in what stands between two tokens: in all else there are blanks only. */
+static void mark_comments(struct scan *scan, struct text gap)
 {
-    while (at < body.size && (uint8_t)(continues[(uint8_t)body.data[at]] - 1) < most)
-        at++;
-    return at;
-}
-
-static size_t scan_quoted(struct scan *scan, struct text body, size_t at)
-{
-    size_t end = lexer_quoted_end(body, at);
-
-    if (scan->wants_marks && !scan->labels && body.data[at] == '/' && end > at + 1)
-        add_mark(scan, (struct text){body.data + at, end - at}, MARK_COMMENT, 0);
-    return end;
-}
-
-/* Handles what begins at `at` and is neither a word nor a blank; returns where it ends. */
-static size_t scan_other_bytes(struct scan *scan, struct statement *statement, struct text body,
-                               size_t at)
-{
-    struct lexer lexer;
-    struct token token;
-
-    switch (classes[(uint8_t)body.data[at]]) {
-    case SCAN_MARK:
-        scan_mark(statement, body.data[at]);
-        return at + 1;
-    case SCAN_QUOTED:
-        return scan_quoted(scan, body, at);
-    case SCAN_DOT:
-        if (!statement->at_start)
-            return run_end(body, at, 2);
-        lexer = lexer_at(body, at);
-        token = lexer_next(&lexer);
-        if (token.kind == TOKEN_DOT)
-            scan_dot(scan, statement, &lexer, lexer_text(&lexer, token));
-        return lexer.at;
-    case SCAN_DIGIT:
-        return run_end(body, at, 1);
-    default:
-        return at + 1;
+    for (size_t at = 0, end; at < gap.size; at = end) {
+        end = lexer_quoted_end(gap, at);
+        if (end > at + 1)
+            add_mark(scan, (struct text){gap.data + at, end - at}, MARK_COMMENT, 0);
     }
 }
 
-/* One pass over a body; adds labels to rename to *clashes. It does the same as a loop over the
- * lexer's tokens, but skips registers and modifiers, which do not matter here: most of the cost of
- * linking and splitting is this loop. */
+/* One pass over a body; adds labels to rename to *clashes. Most words are registers, which are
+ * passed over unless a name of the module begins with a percent sign, too. */
 static void scan_statements(struct scan *scan, struct text body, struct table *clashes)
 {
     bool has_percent = scan->program->details[scan->module].has_percent;
     struct statement statement = {.at_start = true};
-    size_t at = 0;
+    struct lexer lexer = lexer_at(body, 0);
+    struct token token;
 
-    while (at < body.size) {
-        enum scan_class class = classes[(uint8_t)body.data[at]];
-        size_t start = at;
+    do {
+        size_t end = lexer.at;
+        struct text word;
 
-        if (class == SCAN_NOTHING) {
-            at++;
-        } else if (class == SCAN_REGISTER && !has_percent && !statement.at_start) {
-            at = run_end(body, at + 1, 1);
-        } else if (class == SCAN_WORD || class == SCAN_REGISTER) {
-            struct text word;
-
-            at = run_end(body, at + 1, 1);
-            word = (struct text){body.data + start, at - start};
-            if (scan_word(scan, &statement, body, at, word))
-                table_add(clashes, word, 0);
-            if (!statement.at_start && at < body.size && body.data[at] == '.')
-                at = run_end(body, at, 2);
-        } else {
-            at = scan_other_bytes(scan, &statement, body, at);
-        }
-    }
+        token = lexer_next(&lexer);
+        word = lexer_text(&lexer, token);
+        if (scan->wants_marks && !scan->labels)
+            mark_comments(scan, (struct text){body.data + end, token.offset - end});
+        if (token.kind == TOKEN_MARK)
+            scan_mark(&statement, token.mark);
+        else if (token.kind == TOKEN_DOT && statement.at_start)
+            scan_dot(scan, &statement, &lexer, word);
+        else if (token.kind == TOKEN_WORD &&
+                 (word.data[0] != '%' || has_percent || statement.at_start) &&
+                 scan_word(scan, &statement, &lexer, word))
+            table_add(clashes, word, 0);
+    } while (token.kind != TOKEN_END);
 }
 
 static void scan_body(struct scan *scan, struct text body)
