@@ -66,9 +66,9 @@ bool parse_constant(struct body_parser *parser, int64_t *value, uint8_t *bits)
     struct expression expression = {.lexer = parser->base.lexer,
                                     .token = parser->base.token,
                                     .end = parser->base.lexer.text.size};
-    struct constant constant;
+    struct constant constant = expression_read(&expression);
 
-    if (!expression_read(&expression, &constant)) {
+    if (expression.fault) {
         struct lexer lexer = lexer_at(expression.lexer.text, expression.place);
         struct token token = lexer_next(&lexer);
 

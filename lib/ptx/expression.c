@@ -1,4 +1,5 @@
-/* expression.c: recursive descent, one level for each precedence of C. */
+/* expression.c: recursive descent, one level for each precedence of C. After a fault, which is
+ * kept, the reader stands at the end: what is read there is of no use and does no harm. */
 #include "ptx/expression.h"
 
 #include <string.h>
@@ -10,80 +11,82 @@
 enum order { IS_LESS = 1, IS_EQUAL = 2, IS_GREATER = 4 };
 
 /* name, spelling, strength, whether it takes floats, and of a comparison the orders in which it
- * holds; those of != are the ones in which it does not. */
+ * holds; those of != are the ones in which it does not. A spelling stands before its beginning. */
 #define OPERATORS(X)                                                                               \
     X(EITHER, "||", 1, false, 0)                                                                   \
     X(BOTH, "&&", 2, false, 0)                                                                     \
-    X(BIT_OR, "|", 3, false, 0)                                                                    \
-    X(BIT_XOR, "^", 4, false, 0)                                                                   \
-    X(BIT_AND, "&", 5, false, 0)                                                                   \
     X(EQUAL, "==", 6, true, IS_EQUAL)                                                              \
     X(UNEQUAL, "!=", 6, true, IS_EQUAL)                                                            \
-    X(LESS, "<", 7, true, IS_LESS)                                                                 \
-    X(GREATER, ">", 7, true, IS_GREATER)                                                           \
     X(AT_MOST, "<=", 7, true, IS_LESS | IS_EQUAL)                                                  \
     X(AT_LEAST, ">=", 7, true, IS_GREATER | IS_EQUAL)                                              \
     X(SHIFT_LEFT, "<<", 8, false, 0)                                                               \
     X(SHIFT_RIGHT, ">>", 8, false, 0)                                                              \
+    X(BIT_OR, "|", 3, false, 0)                                                                    \
+    X(BIT_XOR, "^", 4, false, 0)                                                                   \
+    X(BIT_AND, "&", 5, false, 0)                                                                   \
+    X(LESS, "<", 7, true, IS_LESS)                                                                 \
+    X(GREATER, ">", 7, true, IS_GREATER)                                                           \
     X(ADD, "+", 9, true, 0)                                                                        \
     X(SUBTRACT, "-", 9, true, 0)                                                                   \
     X(MULTIPLY, "*", 10, true, 0)                                                                  \
     X(DIVIDE, "/", 10, true, 0)                                                                    \
     X(REMAINDER, "%", 10, false, 0)
 
-#define NAME_OF(name, ...) OPERATOR_##name,
-#define ROW_OF(name, ...)  [OPERATOR_##name] = {__VA_ARGS__},
+#define NAME_OF(name, ...)      OPERATOR_##name,
+#define ROW_OF(name, text, ...) [OPERATOR_##name] = {TEXT(text), __VA_ARGS__},
 
 enum operation { OPERATOR_NONE, OPERATORS(NAME_OF) };
 
 static const struct {
-    char text[3];
+    struct text text;
     uint8_t strength;
     bool takes_floats;
     uint8_t holds; /* set of enum order; 0 = it is no comparison */
 } operators[] = {OPERATORS(ROW_OF)};
 
-static bool read_conditional(struct expression *expression, struct constant *constant,
-                             unsigned depth);
+static struct constant read_conditional(struct expression *expression, unsigned depth);
 
 void expression_next(struct expression *expression)
 {
     expression->token = lexer_next(&expression->lexer);
-    if (expression->token.offset >= expression->end)
+    if (expression->token.offset >= expression->end || expression->fault)
         expression->token = (struct token){.offset = expression->end, .kind = TOKEN_END};
 }
 
-static bool fail_expression(struct expression *expression, size_t place, const char *fault)
+struct constant expression_fail(struct expression *expression, size_t place, const char *fault)
 {
-    expression->fault = fault;
-    expression->place = place;
-    return false;
+    if (!expression->fault) {
+        expression->fault = fault;
+        expression->place = place;
+        expression_next(expression);
+    }
+    return (struct constant){0};
 }
 
-static bool needs_integers(struct expression *expression, size_t place)
+static struct constant needs_integers(struct expression *expression, size_t place)
 {
-    return fail_expression(expression, place, "Integer constant expression expected");
+    return expression_fail(expression, place, "Integer constant expression expected");
 }
 
 /* Moves past a mark that must stand here. */
-static bool expect_mark(struct expression *expression, char mark, const char *fault)
+static void expect_mark(struct expression *expression, char mark, const char *fault)
 {
-    if (expression->token.mark != mark)
-        return fail_expression(expression, expression->token.offset, fault);
-    expression_next(expression);
-    return true;
+    if (expression->token.mark == mark)
+        expression_next(expression);
+    else
+        expression_fail(expression, expression->token.offset, fault);
 }
 
-static bool is_float_constant(const struct constant *constant)
+static bool is_float_constant(struct constant constant)
 {
-    return constant->kind == CONSTANT_SINGLE || constant->kind == CONSTANT_DOUBLE;
+    return constant.kind == CONSTANT_SINGLE || constant.kind == CONSTANT_DOUBLE;
 }
 
-static double to_double(const struct constant *constant)
+static double to_double(struct constant constant)
 {
     double number;
 
-    memcpy(&number, &constant->bits, sizeof number);
+    memcpy(&number, &constant.bits, sizeof number);
     return number;
 }
 
@@ -95,37 +98,25 @@ static struct constant from_double(double number)
     return constant;
 }
 
-/* The current operator, and how many tokens it consists of. The lexer reads a percent sign as a
- * word, since registers begin with it. */
-static enum operation operator_at(const struct expression *expression, unsigned *tokens)
+/* The current operator. The lexer reads a percent sign as a word, since registers begin with it. */
+static enum operation operator_at(const struct expression *expression)
 {
-    const struct token *token = &expression->token;
-    char marks[3] = {token->mark, 0, 0};
+    struct token token = expression->token;
+    struct text rest = {expression->lexer.text.data + token.offset, expression->end - token.offset};
 
-    *tokens = 1;
-    if (token->kind == TOKEN_WORD)
-        return lexer_is(&expression->lexer, *token, TEXT("%")) ? OPERATOR_REMAINDER : OPERATOR_NONE;
-    if (token->kind != TOKEN_MARK || !strchr("|&=!<>^+-*/", marks[0]))
-        return OPERATOR_NONE; /* the common case */
-    if (strchr("|&=!<>", marks[0])) {
-        struct token next = lexer_peek(&expression->lexer);
-
-        if (next.offset == token->offset + 1 && next.offset < expression->end)
-            marks[1] = next.mark;
-    }
-    for (size_t size = 2; size > 0; size--, marks[1] = 0)
-        for (size_t i = OPERATOR_EITHER;
-             marks[size - 1] && i < sizeof operators / sizeof *operators; i++)
-            if (strcmp(operators[i].text, marks) == 0) {
-                *tokens = (unsigned)size;
-                return (enum operation)i;
-            }
+    if (token.kind != TOKEN_MARK && (token.kind != TOKEN_WORD || token.size > 1))
+        return OPERATOR_NONE;
+    for (size_t i = OPERATOR_NONE + 1; i < sizeof operators / sizeof *operators; i++)
+        if (text_starts(rest, operators[i].text))
+            return (enum operation)i;
     return OPERATOR_NONE;
 }
 
-static bool read_constant_number(struct expression *expression, struct constant *constant)
+static struct constant read_number(struct expression *expression)
 {
     struct text text = lexer_text(&expression->lexer, expression->token);
+    size_t place = expression->token.offset;
+    struct constant constant;
     char leading_dot[64];
     bool is_unsigned = false;
 
@@ -135,24 +126,24 @@ static bool read_constant_number(struct expression *expression, struct constant 
         memcpy(leading_dot + 1, text.data, text.size);
         text = (struct text){leading_dot, text.size + 1};
     }
-    switch (lexer_number(text, &constant->bits, &is_unsigned)) {
+    expression_next(expression);
+    switch (lexer_number(text, &constant.bits, &is_unsigned)) {
     case NUMBER_BAD:
-        return fail_expression(expression, expression->token.offset, "Malformed number");
+        return expression_fail(expression, place, "Malformed number");
     case NUMBER_TOO_LARGE:
-        return fail_expression(expression, expression->token.offset, "Number of more than 64 bits");
+        return expression_fail(expression, place, "Number of more than 64 bits");
     case NUMBER_INTEGER:
-        constant->kind =
-            is_unsigned || constant->bits > INT64_MAX ? CONSTANT_UNSIGNED : CONSTANT_SIGNED;
+        constant.kind =
+            is_unsigned || constant.bits > INT64_MAX ? CONSTANT_UNSIGNED : CONSTANT_SIGNED;
         break;
     case NUMBER_FLOAT32:
-        constant->kind = CONSTANT_SINGLE;
+        constant.kind = CONSTANT_SINGLE;
         break;
     case NUMBER_FLOAT64:
-        constant->kind = CONSTANT_DOUBLE;
+        constant.kind = CONSTANT_DOUBLE;
         break;
     }
-    expression_next(expression);
-    return true;
+    return constant;
 }
 
 /* After an opening parenthesis: true for a cast such as `.s64)` with its operand, false for a
@@ -164,77 +155,77 @@ static bool at_cast(const struct expression *expression)
     return expression->token.kind == TOKEN_DOT && text.size > 1 && !text_is_digit(text.data[1]);
 }
 
-static bool read_unary(struct expression *expression, struct constant *constant, unsigned depth);
+static struct constant read_unary(struct expression *expression, unsigned depth);
 
-static bool read_cast(struct expression *expression, struct constant *constant, unsigned depth)
+static struct constant read_cast(struct expression *expression, unsigned depth)
 {
     struct text type = lexer_text(&expression->lexer, expression->token);
     size_t place = expression->token.offset;
     bool is_unsigned = text_equal(type, TEXT(".u64"));
+    struct constant constant;
 
     if (!is_unsigned && !text_equal(type, TEXT(".s64")))
-        return fail_expression(expression, place, "Unsupported cast operation");
+        return expression_fail(expression, place, "Unsupported cast operation");
     expression_next(expression);
-    if (!expect_mark(expression, ')', "')' expected behind the type of a cast") ||
-        !read_unary(expression, constant, depth + 1))
-        return false;
+    expect_mark(expression, ')', "')' expected behind the type of a cast");
+    constant = read_unary(expression, depth + 1);
     if (is_float_constant(constant))
         return needs_integers(expression, place);
-    constant->kind = is_unsigned ? CONSTANT_UNSIGNED : CONSTANT_SIGNED;
-    return true;
+    constant.kind = is_unsigned ? CONSTANT_UNSIGNED : CONSTANT_SIGNED;
+    return constant;
 }
 
-static bool read_parentheses(struct expression *expression, struct constant *constant,
-                             unsigned depth)
+static struct constant read_parentheses(struct expression *expression, unsigned depth)
 {
+    struct constant constant;
+
     expression_next(expression);
     if (at_cast(expression))
-        return read_cast(expression, constant, depth);
-    return read_conditional(expression, constant, depth + 1) &&
-           expect_mark(expression, ')', "')' expected behind the expression");
+        return read_cast(expression, depth);
+    constant = read_conditional(expression, depth + 1);
+    expect_mark(expression, ')', "')' expected behind the expression");
+    return constant;
 }
 
-static bool read_sign(struct expression *expression, struct constant *constant, unsigned depth)
+static struct constant read_sign(struct expression *expression, unsigned depth)
 {
     char sign = expression->token.mark;
     size_t place = expression->token.offset;
+    struct constant constant;
 
     if (sign != '-' && sign != '+' && sign != '~' && sign != '!')
-        return fail_expression(expression, place, "A number was expected");
+        return expression_fail(expression, place, "A number was expected");
     expression_next(expression);
-    if (!read_unary(expression, constant, depth + 1))
-        return false;
-    if (constant->kind == CONSTANT_SINGLE)
-        return fail_expression(expression, place, "Bit pattern (0f) that does not stand alone");
+    constant = read_unary(expression, depth + 1);
+    if (constant.kind == CONSTANT_SINGLE)
+        return expression_fail(expression, place, "Bit pattern (0f) that does not stand alone");
     if (is_float_constant(constant) && (sign == '~' || sign == '!'))
         return needs_integers(expression, place);
-    if (sign == '-' && is_float_constant(constant))
-        constant->bits ^= UINT64_C(1) << 63;
-    else if (sign == '-')
-        constant->bits = 0 - constant->bits;
-    else if (sign == '~')
-        *constant = (struct constant){~constant->bits, CONSTANT_UNSIGNED};
-    else if (sign == '!')
-        *constant = (struct constant){!constant->bits, CONSTANT_SIGNED};
-    return true;
+    if (sign == '~')
+        return (struct constant){~constant.bits, CONSTANT_UNSIGNED};
+    if (sign == '!')
+        return (struct constant){!constant.bits, CONSTANT_SIGNED};
+    if (sign == '-')
+        constant.bits =
+            is_float_constant(constant) ? constant.bits ^ UINT64_C(1) << 63 : 0 - constant.bits;
+    return constant;
 }
 
-static bool read_unary(struct expression *expression, struct constant *constant, unsigned depth)
+static struct constant read_unary(struct expression *expression, unsigned depth)
 {
     const struct token *token = &expression->token;
 
     if (depth > DEEPEST)
-        return fail_expression(expression, token->offset, "Expression nested too deeply");
+        return expression_fail(expression, token->offset, "Expression nested too deeply");
     if (token->kind == TOKEN_NUMBER || (token->kind == TOKEN_DOT && !at_cast(expression)))
-        return read_constant_number(expression, constant);
+        return read_number(expression);
     if (token->mark == '(')
-        return read_parentheses(expression, constant, depth);
+        return read_parentheses(expression, depth);
     if (lexer_is(&expression->lexer, *token, TEXT("WARP_SZ"))) {
-        *constant = (struct constant){LEXER_WARP_SIZE, CONSTANT_SIGNED};
         expression_next(expression);
-        return true;
+        return (struct constant){LEXER_WARP_SIZE, CONSTANT_SIGNED};
     }
-    return read_sign(expression, constant, depth);
+    return read_sign(expression, depth);
 }
 
 static bool comparison_holds(enum operation operation, bool is_less, bool is_equal, bool is_greater)
@@ -281,16 +272,16 @@ static uint64_t apply_operation(enum operation operation, bool is_signed, uint64
     }
 }
 
-static struct constant combine_integers(enum operation operation, const struct constant *a,
-                                        const struct constant *b)
+static struct constant combine_integers(enum operation operation, struct constant a,
+                                        struct constant b)
 {
     bool is_shift = operation == OPERATOR_SHIFT_LEFT || operation == OPERATOR_SHIFT_RIGHT;
     bool is_truth =
         operators[operation].holds || operation == OPERATOR_EITHER || operation == OPERATOR_BOTH;
-    bool is_signed = a->kind == CONSTANT_SIGNED && operation != OPERATOR_REMAINDER &&
-                     (is_shift || b->kind == CONSTANT_SIGNED);
+    bool is_signed = a.kind == CONSTANT_SIGNED && operation != OPERATOR_REMAINDER &&
+                     (is_shift || b.kind == CONSTANT_SIGNED);
 
-    return (struct constant){.bits = apply_operation(operation, is_signed, a->bits, b->bits),
+    return (struct constant){.bits = apply_operation(operation, is_signed, a.bits, b.bits),
                              .kind = is_signed || is_truth ? CONSTANT_SIGNED : CONSTANT_UNSIGNED};
 }
 
@@ -311,73 +302,62 @@ static struct constant combine_floats(enum operation operation, double a, double
     }
 }
 
-static bool combine_constants(struct expression *expression, struct constant *a,
-                              enum operation operation, const struct constant *b, size_t place)
+static struct constant combine_constants(struct expression *expression, struct constant a,
+                                         enum operation operation, struct constant b, size_t place)
 {
     bool has_floats = is_float_constant(a);
     bool divides = operation == OPERATOR_DIVIDE || operation == OPERATOR_REMAINDER;
 
-    if (a->kind == CONSTANT_SINGLE || b->kind == CONSTANT_SINGLE)
-        return fail_expression(expression, place, "Bit pattern (0f) that does not stand alone");
+    if (a.kind == CONSTANT_SINGLE || b.kind == CONSTANT_SINGLE)
+        return expression_fail(expression, place, "Bit pattern (0f) that does not stand alone");
     if (has_floats != is_float_constant(b))
-        return fail_expression(expression, place, "Constant expression type mismatch");
+        return expression_fail(expression, place, "Constant expression type mismatch");
     if (has_floats && !operators[operation].takes_floats)
         return needs_integers(expression, place);
-    if (divides && (b->bits == 0 || (has_floats && b->bits << 1 == 0)))
-        return fail_expression(expression, place, "Constant expression has division by zero");
-    *a = has_floats ? combine_floats(operation, to_double(a), to_double(b))
-                    : combine_integers(operation, a, b);
-    return true;
+    if (divides && (b.bits == 0 || (has_floats && b.bits << 1 == 0)))
+        return expression_fail(expression, place, "Constant expression has division by zero");
+    return has_floats ? combine_floats(operation, to_double(a), to_double(b))
+                      : combine_integers(operation, a, b);
 }
 
 /* Reads operators that bind more tightly than `weakest`. Recursion is bounded by the ten
  * precedences at each of the DEEPEST levels. */
-static bool read_binary(struct expression *expression, struct constant *constant, unsigned weakest,
-                        unsigned depth)
+static struct constant read_binary(struct expression *expression, unsigned weakest, unsigned depth)
 {
+    struct constant constant = read_unary(expression, depth);
     enum operation operation;
-    unsigned tokens;
 
-    if (!read_unary(expression, constant, depth))
-        return false;
-    while ((operation = operator_at(expression, &tokens)) != OPERATOR_NONE &&
+    while ((operation = operator_at(expression)) != OPERATOR_NONE &&
            operators[operation].strength > weakest) {
         size_t place = expression->token.offset;
         struct constant right;
 
-        while (tokens-- > 0)
+        for (size_t i = 0; i < operators[operation].text.size; i++)
             expression_next(expression);
-        if (!read_binary(expression, &right, operators[operation].strength, depth) ||
-            !combine_constants(expression, constant, operation, &right, place))
-            return false;
+        right = read_binary(expression, operators[operation].strength, depth);
+        constant = combine_constants(expression, constant, operation, right, place);
     }
-    return true;
+    return constant;
 }
 
 /* condition ? one : other */
-static bool read_conditional(struct expression *expression, struct constant *constant,
-                             unsigned depth)
+static struct constant read_conditional(struct expression *expression, unsigned depth)
 {
-    struct constant one, other;
-    size_t place;
+    struct constant constant = read_binary(expression, 0, depth), one, other;
+    size_t place = expression->token.offset;
 
-    if (!read_binary(expression, constant, 0, depth))
-        return false;
     if (expression->token.mark != '?')
-        return true;
-    place = expression->token.offset;
+        return constant;
     expression_next(expression);
-    if (!read_conditional(expression, &one, depth + 1) ||
-        !expect_mark(expression, ':', "':' expected") ||
-        !read_conditional(expression, &other, depth + 1))
-        return false;
-    if (is_float_constant(constant) || is_float_constant(&one) || is_float_constant(&other))
+    one = read_conditional(expression, depth + 1);
+    expect_mark(expression, ':', "':' expected");
+    other = read_conditional(expression, depth + 1);
+    if (is_float_constant(constant) || is_float_constant(one) || is_float_constant(other))
         return needs_integers(expression, place);
-    *constant = constant->bits ? one : other;
-    return true;
+    return constant.bits ? one : other;
 }
 
-bool expression_read(struct expression *expression, struct constant *constant)
+struct constant expression_read(struct expression *expression)
 {
-    return read_conditional(expression, constant, 0);
+    return read_conditional(expression, 0);
 }

@@ -30,12 +30,15 @@ struct expression {
     struct lexer lexer;
     struct token token;
     size_t end;
-    const char *fault; /* error text when reading failed; its place is `place` */
+    const char *fault; /* error text once reading has failed; its place is `place` */
     size_t place;
 };
 
-/* Moves to the next token: TOKEN_END at the end. */
+/* Moves to the next token: TOKEN_END at the end, and after a fault. */
 void expression_next(struct expression *expression);
 
+/* Sets the fault unless there is one. Returns 0. */
+struct constant expression_fail(struct expression *expression, size_t place, const char *fault);
+
 /* Reads the longest expression; the token after it is then the current one. */
-bool expression_read(struct expression *expression, struct constant *constant);
+struct constant expression_read(struct expression *expression);

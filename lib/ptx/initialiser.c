@@ -23,47 +23,43 @@
 
 struct decoder {
     struct expression at; /* in the module's whole text, up to the end of the initialiser */
-    const struct ptx_module *module;
-    const struct ptx_item *item;
+    const struct ptx_variable *variable;
     struct initialiser *result;
     struct arena *arena;                  /* of the result */
     size_t capacity;                      /* of its references */
     uint64_t dimensions[MOST_DIMENSIONS]; /* outermost first */
     uint64_t strides[MOST_DIMENSIONS];    /* bytes from one element of a dimension to the next */
-    uint64_t indexes[MOST_DIMENSIONS];
     size_t levels;
     uint32_t element; /* bytes */
 };
 
-static bool fail_decoding(const struct decoder *decoder, const char *message)
+/* Only the first fault counts, and after it all text is read. */
+static void fail_here(struct decoder *decoder, const char *fault)
 {
-    const struct diag_place place = source_ptx_place(
-        decoder->module, decoder->item, decoder->at.lexer.text.data + decoder->at.token.offset);
-
-    diag_at(DIAG_ERROR, &place, "%s in the initial value of '%.*s'", message,
-            TEXT_ARG(decoder->item->name));
-    return false;
+    expression_fail(&decoder->at, decoder->at.token.offset, fault);
 }
 
-static bool take_mark(struct decoder *decoder, char mark)
+static void take_mark(struct decoder *decoder, char mark, const char *fault)
 {
-    if (decoder->at.token.kind != TOKEN_MARK || decoder->at.token.mark != mark)
-        return fail_decoding(decoder, mark == '(' ? "expected '('" : "expected ')'");
-    expression_next(&decoder->at);
-    return true;
+    if (decoder->at.token.mark == mark)
+        expression_next(&decoder->at);
+    else
+        fail_here(decoder, fault);
 }
 
 /* The array sizes after the name, and one more level for the elements of a vector. */
-static bool read_dimensions(struct decoder *decoder)
+static void read_dimensions(struct decoder *decoder)
 {
-    const struct ptx_variable *variable = &decoder->item->variable;
+    const struct ptx_variable *variable = decoder->variable;
     struct lexer lexer = lexer_at(variable->declarator, 0);
     uint64_t stride = decoder->element, size;
     bool is_open;
 
     while (declaration_next_dimension(&lexer, &size, &is_open)) {
-        if (decoder->levels + 1 >= MOST_DIMENSIONS)
-            return fail_decoding(decoder, "too many dimensions");
+        if (decoder->levels + 1 >= MOST_DIMENSIONS) {
+            fail_here(decoder, "too many dimensions");
+            return;
+        }
         decoder->dimensions[decoder->levels++] = size;
     }
     if (variable->vector > 1)
@@ -74,202 +70,141 @@ static bool read_dimensions(struct decoder *decoder)
         if (i == 0 && stride > 0)
             decoder->dimensions[0] = variable->size / stride;
     }
-    return true;
 }
 
-static uint64_t place_of_value(const struct decoder *decoder)
+/* Makes the element's bits of the constant's. False when the type does not accept it. */
+static bool convert_constant(uint8_t type, struct constant *constant)
 {
-    uint64_t offset = 0;
-
-    for (size_t i = 0; i < decoder->levels; i++)
-        offset += decoder->indexes[i] * decoder->strides[i];
-    return offset;
-}
-
-static bool is_float_type(uint8_t type)
-{
-    return type == PTX_F32 || type == PTX_F64;
-}
-
-/* The element's bits for a floating-point literal; false when the type accepts none. */
-static bool convert_float(uint8_t type, bool is_single, uint64_t *bits)
-{
-    uint32_t single = (uint32_t)*bits;
+    bool is_float = type == PTX_F32 || type == PTX_F64;
+    uint32_t single = (uint32_t)constant->bits;
     double wide;
     float narrow;
 
-    if (!is_float_type(type) && type != PTX_B32 && type != PTX_B64)
-        return false;
-    if (is_single && type == PTX_F64) {
+    if (constant->kind == CONSTANT_SIGNED || constant->kind == CONSTANT_UNSIGNED)
+        return !is_float;
+    if (constant->kind == CONSTANT_SINGLE && type == PTX_F64) {
         memcpy(&narrow, &single, sizeof narrow);
         wide = (double)narrow;
-        memcpy(bits, &wide, sizeof wide);
-    } else if (!is_single && (type == PTX_F32 || type == PTX_B32)) {
-        memcpy(&wide, bits, sizeof wide);
+        memcpy(&constant->bits, &wide, sizeof wide);
+    } else if (constant->kind == CONSTANT_DOUBLE && (type == PTX_F32 || type == PTX_B32)) {
+        memcpy(&wide, &constant->bits, sizeof wide);
         narrow = (float)wide;
         memcpy(&single, &narrow, sizeof single);
-        *bits = single;
+        constant->bits = single;
     }
-    return true;
-}
-
-static bool read_constant(struct decoder *decoder, struct constant *constant)
-{
-    if (expression_read(&decoder->at, constant))
-        return true;
-    decoder->at.token.offset = decoder->at.place;
-    return fail_decoding(decoder, decoder->at.fault);
+    return is_float || type == PTX_B32 || type == PTX_B64;
 }
 
 /* The address at the current token: name, name+N, generic(name), generic(name)+N. */
-static bool read_address(struct decoder *decoder, struct initialiser_reference *reference)
+static void read_address(struct decoder *decoder, struct initialiser_reference *reference)
 {
+    struct expression *at = &decoder->at;
     struct constant addend;
 
-    if (lexer_is(&decoder->at.lexer, decoder->at.token, TEXT("generic"))) {
-        reference->is_generic = true;
-        expression_next(&decoder->at);
-        if (!take_mark(decoder, '('))
-            return false;
+    reference->is_generic = lexer_is(&at->lexer, at->token, TEXT("generic"));
+    if (reference->is_generic) {
+        expression_next(at);
+        take_mark(decoder, '(', "expected '('");
     }
-    if (decoder->at.token.kind != TOKEN_WORD)
-        return fail_decoding(decoder, "expected a name");
-    reference->symbol = lexer_text(&decoder->at.lexer, decoder->at.token);
-    reference->place = decoder->at.token.offset;
-    expression_next(&decoder->at);
-    if (reference->is_generic && !take_mark(decoder, ')'))
-        return false;
-    if (decoder->at.token.mark != '+')
-        return true;
-    expression_next(&decoder->at);
-    if (!read_constant(decoder, &addend))
-        return false;
+    if (at->token.kind != TOKEN_WORD)
+        fail_here(decoder, "expected a name");
+    reference->symbol = lexer_text(&at->lexer, at->token);
+    reference->place = at->token.offset;
+    expression_next(at);
+    if (reference->is_generic)
+        take_mark(decoder, ')', "expected ')'");
+    if (at->token.mark != '+')
+        return;
+    expression_next(at);
+    addend = expression_read(at);
     if (addend.kind != CONSTANT_SIGNED && addend.kind != CONSTANT_UNSIGNED)
-        return fail_decoding(decoder, "expected an offset");
+        fail_here(decoder, "expected an offset");
     reference->addend = (int64_t)addend.bits;
-    return true;
 }
 
-static bool is_byte_mask(uint64_t mask)
-{
-    for (int shift = 0; shift < 64; shift += 8)
-        if (mask == UINT64_C(0xff) << shift)
-            return true;
-    return false;
-}
-
-static bool add_mask_reference(struct decoder *decoder, uint64_t mask)
+/* An address, or, with a mask other than UINT64_MAX and parentheses around it, one byte of it.
+ * Measured on ptxas: signed and untyped elements take no address. */
+static void read_reference(struct decoder *decoder, uint64_t mask, uint64_t offset)
 {
     struct initialiser_reference reference = {
-        .offset = place_of_value(decoder), .mask = mask, .width = decoder->element};
-    uint8_t type = decoder->item->variable.type;
+        .offset = offset, .mask = mask, .width = decoder->element};
+    uint8_t type = decoder->variable->type;
+    bool is_byte = mask != UINT64_MAX;
 
-    if (mask != UINT64_MAX && !is_byte_mask(mask))
-        return fail_decoding(decoder, "a mask that is not one byte of an address");
-    /* Measured on ptxas: signed and untyped elements take no address. */
-    if (type != PTX_U32 && type != PTX_U64 && (mask == UINT64_MAX || type != PTX_U8))
-        return fail_decoding(decoder, mask == UINT64_MAX
-                                          ? "an address in an element that is neither .u64 nor .u32"
-                                          : "a byte of an address in an element that is not .u8");
-    if (mask != UINT64_MAX) {
-        expression_next(&decoder->at);
-        if (!read_address(decoder, &reference) || !take_mark(decoder, ')'))
-            return false;
-    } else if (!read_address(decoder, &reference)) {
-        return false;
-    }
-    ARENA_PUSH(decoder->arena, decoder->result->references, decoder->result->reference_count,
-               decoder->capacity) = reference;
-    return true;
+    if (is_byte && (mask == 0 || mask >> (__builtin_ctzll(mask) & ~7) != 0xff))
+        fail_here(decoder, "a mask that is not one byte of an address");
+    if (type != PTX_U32 && type != PTX_U64 && !(is_byte && type == PTX_U8))
+        fail_here(decoder, is_byte ? "a byte of an address in an element that is not .u8"
+                                   : "an address in an element that is neither .u64 nor .u32");
+    if (is_byte)
+        expression_next(&decoder->at); /* the parenthesis */
+    read_address(decoder, &reference);
+    if (is_byte)
+        take_mark(decoder, ')', "expected ')'");
+    if (!decoder->at.fault)
+        ARENA_PUSH(decoder->arena, decoder->result->references, decoder->result->reference_count,
+                   decoder->capacity) = reference;
 }
 
-static void store_bits(struct decoder *decoder, uint64_t bits)
+static void read_value(struct decoder *decoder, uint64_t offset)
 {
-    uint8_t *at = decoder->result->bytes + place_of_value(decoder);
-    uint32_t width = decoder->element < 8 ? decoder->element : 8;
-
-    for (uint32_t i = 0; i < width; i++)
-        at[i] = (uint8_t)(bits >> (8 * i));
-}
-
-static bool read_value_number(struct decoder *decoder)
-{
-    uint8_t type = decoder->item->variable.type;
+    uint8_t type = decoder->variable->type;
     struct constant constant;
-    bool is_integer;
 
     if (type == PTX_F16 || type == PTX_F16X2)
-        return fail_decoding(decoder, "No initial value is allowed for a half");
-    if (!read_constant(decoder, &constant))
-        return false;
-    is_integer = constant.kind == CONSTANT_SIGNED || constant.kind == CONSTANT_UNSIGNED;
-    if (is_integer ? is_float_type(type)
-                   : !convert_float(type, constant.kind == CONSTANT_SINGLE, &constant.bits))
-        return fail_decoding(decoder, "Initial value type mismatch");
-    store_bits(decoder, constant.bits);
-    return true;
+        fail_here(decoder, "No initial value is allowed for a half");
+    constant = expression_read(&decoder->at);
+    if (!convert_constant(type, &constant))
+        fail_here(decoder, "Initial value type mismatch");
+    for (uint32_t i = 0; !decoder->at.fault && i < decoder->element && i < 8; i++)
+        decoder->result->bytes[offset + i] = (uint8_t)(constant.bits >> (8 * i));
 }
 
 /* One element: a constant, an address, or one byte of an address, with a mask before it. */
-static bool read_element(struct decoder *decoder)
+static void read_element(struct decoder *decoder, uint64_t offset)
 {
     const struct token *token = &decoder->at.token;
+    const struct lexer *lexer = &decoder->at.lexer;
     uint64_t mask;
 
-    if (token->kind == TOKEN_WORD && !lexer_is(&decoder->at.lexer, *token, TEXT("WARP_SZ")))
-        return add_mask_reference(decoder, UINT64_MAX);
-    if (token->kind == TOKEN_NUMBER && lexer_peek(&decoder->at.lexer).mark == '(' &&
-        lexer_number(lexer_text(&decoder->at.lexer, *token), &mask, NULL) == NUMBER_INTEGER) {
+    if (token->mark == '{') {
+        fail_here(decoder, "'{' where an element is expected");
+    } else if (token->kind == TOKEN_WORD && !lexer_is(lexer, *token, TEXT("WARP_SZ"))) {
+        read_reference(decoder, UINT64_MAX, offset);
+    } else if (token->kind == TOKEN_NUMBER && lexer_peek(lexer).mark == '(' &&
+               lexer_number(lexer_text(lexer, *token), &mask, NULL) == NUMBER_INTEGER) {
         expression_next(&decoder->at);
-        return add_mask_reference(decoder, mask);
+        read_reference(decoder, mask, offset);
+    } else {
+        read_value(decoder, offset);
     }
-    return read_value_number(decoder);
 }
 
-/* After an element or a closing brace: `,` continues the level, `}` ends it. */
-static bool next_place(struct decoder *decoder, size_t *depth)
+/* An element, or `{`, what is at the level below, separated by commas, and `}`. */
+static void read_level(struct decoder *decoder, size_t level, uint64_t offset)
 {
-    while (*depth > 0 && decoder->at.token.mark == '}') {
-        (*depth)--;
-        if (decoder->item->variable.vector > 1 && *depth + 1 == decoder->levels &&
-            decoder->indexes[*depth] + 1 < decoder->dimensions[*depth])
-            return fail_decoding(decoder, "fewer elements than the vector has");
-        decoder->indexes[*depth] = 0;
-        expression_next(&decoder->at);
+    struct expression *at = &decoder->at;
+    uint64_t count = 1;
+
+    if (level == decoder->levels) {
+        read_element(decoder, offset);
+        return;
     }
-    if (*depth == 0)
-        return decoder->at.token.kind == TOKEN_END || fail_decoding(decoder, "more than one value");
-    if (decoder->at.token.mark != ',')
-        return fail_decoding(decoder, "expected ',' or '}'");
-    if (++decoder->indexes[*depth - 1] >= decoder->dimensions[*depth - 1])
-        return fail_decoding(decoder, "more elements than the variable has");
-    expression_next(&decoder->at);
-    return true;
-}
-
-static bool decode_values(struct decoder *decoder)
-{
-    size_t depth = 0;
-
-    do {
-        if (decoder->at.token.mark == '{') {
-            if (depth == decoder->levels)
-                return fail_decoding(decoder, "'{' where an element is expected");
-            if (decoder->dimensions[depth] == 0)
-                return fail_decoding(decoder, "more elements than the variable has");
-            decoder->indexes[depth++] = 0;
-            expression_next(&decoder->at);
-            if (decoder->at.token.mark != '}')
-                continue;
-        } else if (depth < decoder->levels) {
-            return fail_decoding(decoder, "expected '{'");
-        } else if (!read_element(decoder)) {
-            return false;
-        }
-        if (!next_place(decoder, &depth))
-            return false;
-    } while (depth > 0);
-    return true;
+    if (at->token.mark == '{' && decoder->dimensions[level] == 0)
+        fail_here(decoder, "more elements than the variable has");
+    take_mark(decoder, '{', "expected '{'");
+    if (at->token.mark != '}')
+        read_level(decoder, level + 1, offset);
+    for (; at->token.mark == ','; count++) {
+        if (count == decoder->dimensions[level])
+            fail_here(decoder, "more elements than the variable has");
+        expression_next(at);
+        read_level(decoder, level + 1, offset + count * decoder->strides[level]);
+    }
+    if (at->token.mark == '}' && level + 1 == decoder->levels && decoder->variable->vector > 1 &&
+        count < decoder->dimensions[level])
+        fail_here(decoder, "fewer elements than the vector has");
+    take_mark(decoder, '}', "expected ',' or '}'");
 }
 
 uint64_t initialiser_count(struct text initialiser)
@@ -295,25 +230,37 @@ uint64_t initialiser_count(struct text initialiser)
 }
 
 bool initialiser_decode(struct initialiser *result, struct arena *arena,
-                        const struct ptx_module *module, const struct ptx_item *variable)
+                        const struct ptx_module *module, const struct ptx_item *item)
 {
-    struct text initialiser = variable->variable.initialiser;
-    struct decoder decoder = {.module = module, .item = variable, .result = result, .arena = arena};
+    const struct ptx_variable *variable = &item->variable;
+    struct text text = variable->initialiser;
+    struct decoder decoder = {.variable = variable, .result = result, .arena = arena};
+    size_t start = text.size ? (size_t)(text.data - module->whole.data) : 0;
 
-    *result = (struct initialiser){.size = variable->variable.size};
-    decoder.element = ptx_type_size(variable->variable.type);
-    decoder.at.lexer =
-        lexer_at(module->whole, initialiser.size ? (size_t)(initialiser.data - module->whole.data)
-                                                 : module->whole.size);
-    decoder.at.end = decoder.at.lexer.at + initialiser.size;
-    decoder.at.token.offset = decoder.at.lexer.at;
-    if (initialiser.size && result->size > LARGEST_INITIALISED)
-        return fail_decoding(&decoder, "too many bytes");
-    if (initialiser.size)
+    *result = (struct initialiser){.size = variable->size};
+    if (!text.size)
+        return true;
+    decoder.element = ptx_type_size(variable->type);
+    decoder.at = (struct expression){
+        .lexer = lexer_at(module->whole, start), .token.offset = start, .end = start + text.size};
+    if (result->size > LARGEST_INITIALISED)
+        fail_here(&decoder, "too many bytes");
+    else
         result->bytes = arena_zalloc(arena, result->size, 1);
     /* Samplers are initialised by named fields and have no bytes in memory. */
-    if (!initialiser.size || !decoder.element)
-        return true;
-    expression_next(&decoder.at);
-    return read_dimensions(&decoder) && decode_values(&decoder);
+    if (decoder.element) {
+        expression_next(&decoder.at);
+        read_dimensions(&decoder);
+        read_level(&decoder, 0, 0);
+        if (decoder.at.token.kind != TOKEN_END)
+            fail_here(&decoder, "more than one value");
+    }
+    if (decoder.at.fault) {
+        const struct diag_place place =
+            source_ptx_place(module, item, module->whole.data + decoder.at.place);
+
+        diag_at(DIAG_ERROR, &place, "%s in the initial value of '%.*s'", decoder.at.fault,
+                TEXT_ARG(item->name));
+    }
+    return !decoder.at.fault;
 }
