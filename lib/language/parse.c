@@ -8,31 +8,52 @@
 #include "base/context.h"
 #include "base/memory.h"
 
-/* @p or @!p */
-static bool parse_guard(struct body_parser *parser, struct instruction *instruction)
+void parse_expect(struct body_parser *parser, char mark, const char *where)
 {
+    struct parser *base = &parser->base;
+
+    if (parser_skip(base, mark))
+        return;
+    if (mark == ';' && parser_is_unended(base)) /* go on as if it were there */
+        parser_report(base, base->last_end, "';' is missing at the end of the line");
+    else
+        parser_fail(base, base->token.offset, "'%c' was expected %s, found '%.*s'", mark, where,
+                    TEXT_ARG(parse_text(parser)));
+}
+
+void parse_unknown(struct body_parser *parser, size_t offset, const char *format, struct text name,
+                   const char *meant)
+{
+    bool is_shown = !parser->base.failed && parser->base.errors < PARSER_MOST_ERRORS;
+
+    parser_fail(&parser->base, offset, format, TEXT_ARG(name));
+    if (meant && is_shown)
+        diag_note("did you mean '%s'?", meant);
+}
+
+/* @p or @!p */
+static void parse_guard(struct body_parser *parser, struct instruction *instruction)
+{
+    struct parser *base = &parser->base;
+    uint8_t kind = DECLARED_SYMBOL;
     size_t place;
     struct text name;
-    uint8_t kind = DECLARED_SYMBOL;
 
-    parser_next(&parser->base);
-    instruction->guard_negated = parse_at(parser, '!');
-    if (instruction->guard_negated)
-        parser_next(&parser->base);
-    place = parser->base.token.offset;
+    parser_next(base);
+    instruction->guard_negated = parser_skip(base, '!');
+    place = base->token.offset;
     name = parse_text(parser);
-    if (parser->base.token.kind != TOKEN_WORD ||
+    if (base->token.kind != TOKEN_WORD ||
         !parse_names_find(parser, name, &kind, &instruction->guard))
-        return parse_error(parser, place, "Predicate '%.*s' is not declared", TEXT_ARG(name));
-    if (kind != DECLARED_REGISTER ||
-        parser->body->registers[instruction->guard].class != REGISTER_PREDICATE)
-        return parse_error(parser, place, "Guard '%.*s' is no predicate", TEXT_ARG(name));
-    parser_next(&parser->base);
-    return true;
+        parser_fail(base, place, "Predicate '%.*s' is not declared", TEXT_ARG(name));
+    else if (kind != DECLARED_REGISTER ||
+             parser->body->registers[instruction->guard].class != REGISTER_PREDICATE)
+        parser_fail(base, place, "Guard '%.*s' is no predicate", TEXT_ARG(name));
+    parser_next(base);
 }
 
 /* Builds the instruction in place; it is counted when it is complete. */
-static bool parse_instruction(struct body_parser *parser)
+static void parse_instruction(struct body_parser *parser)
 {
     struct body *body = parser->body;
     struct instruction *instruction;
@@ -41,33 +62,33 @@ static bool parse_instruction(struct body_parser *parser)
                               parser->instruction_capacity);
     body->instruction_count--;
     *instruction = (struct instruction){.guard = NO_INDEX, .loc = parser->location};
-    if (parse_at(parser, '@') && !parse_guard(parser, instruction))
-        return false;
+    if (parse_at(parser, '@'))
+        parse_guard(parser, instruction);
     parser->base.line = instruction->line = parser_line(&parser->base);
     parser->base.counted = parser->base.token.offset;
-    if (!parse_spelling(parser, instruction) || !parse_operands(parser, instruction) ||
-        !parse_expect(parser, ';', "behind the instruction"))
-        return false;
-    body->instruction_count++;
-    return true;
+    parse_spelling(parser, instruction);
+    parse_operands(parser, instruction);
+    parse_expect(parser, ';', "behind the instruction");
+    body->instruction_count += !parser->base.failed;
 }
 
-static bool parse_label(struct body_parser *parser)
+static void parse_label(struct body_parser *parser)
 {
     uint32_t label = parse_label_define(parser, parse_text(parser), parser->base.token.offset);
 
     parser_next(&parser->base);
     parser_next(&parser->base); /* the colon */
-    return parser->base.token.kind != TOKEN_DOT || parse_declare_table(parser, label);
+    if (parser->base.token.kind == TOKEN_DOT)
+        parse_declare_table(parser, label);
 }
 
 /* At the limit, reports an error that ends the parsing. */
 static void open_block(struct body_parser *parser)
 {
     if (parser->names.scope_count > PARSE_DEEPEST_BLOCK &&
-        parser->base.errors < PARSE_ERROR_LIMIT) {
-        parse_error(parser, parser->base.token.offset, "Blocks are nested too deeply");
-        parser->base.errors = PARSE_ERROR_LIMIT;
+        parser->base.errors < PARSER_MOST_ERRORS) {
+        parser_report(&parser->base, parser->base.token.offset, "Blocks are nested too deeply");
+        parser->base.errors = PARSER_MOST_ERRORS;
     }
     parse_names_open(parser);
     parse_label_open(parser);
@@ -80,6 +101,7 @@ static void skip_statement(struct body_parser *parser)
     size_t braces = 0;
 
     parser->operand_count = 0;
+    parser_recover(&parser->base);
     while (parser->base.token.kind != TOKEN_END && !parse_at(parser, ';')) {
         if (parse_at(parser, '{'))
             braces++;
@@ -87,39 +109,43 @@ static void skip_statement(struct body_parser *parser)
             return;
         parser_next(&parser->base);
     }
-    for (; braces && parser->base.errors < PARSE_ERROR_LIMIT; braces--)
+    for (; braces && parser->base.errors < PARSER_MOST_ERRORS; braces--)
         open_block(parser);
 }
 
-static bool parse_statement(struct body_parser *parser)
+static void parse_statement(struct body_parser *parser)
 {
     if (parser->base.token.kind == TOKEN_WORD && lexer_peek(&parser->base.lexer).mark == ':')
-        return parse_label(parser);
-    if (parser->base.token.kind == TOKEN_DOT)
-        return parse_declare(parser);
-    return parse_instruction(parser);
+        parse_label(parser);
+    else if (parser->base.token.kind == TOKEN_DOT)
+        parse_declare(parser);
+    else
+        parse_instruction(parser);
+    if (parser->base.failed)
+        skip_statement(parser);
 }
 
 /* Parses everything up to the brace that closes the body. */
 static void parse_block(struct body_parser *parser)
 {
+    struct parser *base = &parser->base;
+
     parse_label_open(parser);
-    parser_next(&parser->base);
-    while (parser->labels.open_count && parser->base.errors < PARSE_ERROR_LIMIT) {
+    parser_next(base);
+    while (parser->labels.open_count && base->errors < PARSER_MOST_ERRORS) {
+        if (parser_skip(base, ';'))
+            continue;
         if (parse_at(parser, '{')) {
             open_block(parser);
-            parser_next(&parser->base);
-        } else if (parse_at(parser, '}')) {
+            parser_next(base);
+        } else if (parser_skip(base, '}')) {
             parse_names_close(parser);
             parse_label_close(parser);
-            parser_next(&parser->base);
-        } else if (parse_at(parser, ';')) {
-            parser_next(&parser->base);
-        } else if (parser->base.token.kind == TOKEN_END) {
-            parse_error(parser, parser->base.token.offset, "'}' is missing at the end of the body");
+        } else if (base->token.kind == TOKEN_END) {
+            parser_report(base, base->token.offset, "'}' is missing at the end of the body");
             return;
-        } else if (!parse_statement(parser)) {
-            skip_statement(parser);
+        } else {
+            parse_statement(parser);
         }
     }
 }
@@ -135,6 +161,7 @@ bool parse_body(struct body *body, struct text text, const struct parse_scope *s
                                           .counted = start,
                                           .line = scope->first_line,
                                           .is_body = true,
+                                          .function = body->function,
                                           .numbered = start},
                                  .body = body,
                                  .scope = scope,
@@ -147,18 +174,18 @@ bool parse_body(struct body *body, struct text text, const struct parse_scope *s
     CONTEXT_DEFER(table_cleanup, &parser.names.words);
     CONTEXT_DEFER(table_cleanup, &parser.labels.table);
     parser_next(&parser.base);
-    if (!parse_names_begin(&parser))
+    parse_names_begin(&parser);
+    if (parser.base.errors)
         return false;
-    if (!parse_at(&parser, '{')) {
-        parse_error(&parser, parser.base.token.offset, "A body begins with '{', not '%.*s'",
-                    TEXT_ARG(parse_text(&parser)));
-    } else {
+    if (parse_at(&parser, '{'))
         parse_block(&parser);
-        if (parser.base.errors == 0 && parser.base.token.kind != TOKEN_END)
-            parse_error(&parser, parser.base.token.offset, "'%.*s' stands behind the body",
-                        TEXT_ARG(parse_text(&parser)));
-    }
-    if (parser.base.errors < PARSE_ERROR_LIMIT)
+    else
+        parser_report(&parser.base, parser.base.token.offset, "A body begins with '{', not '%.*s'",
+                      TEXT_ARG(parse_text(&parser)));
+    if (parser.base.errors == 0 && parser.base.token.kind != TOKEN_END)
+        parser_report(&parser.base, parser.base.token.offset, "'%.*s' stands behind the body",
+                      TEXT_ARG(parse_text(&parser)));
+    if (parser.base.errors < PARSER_MOST_ERRORS)
         parse_label_resolve(&parser);
     return parser.base.errors == 0;
 }

@@ -432,19 +432,19 @@ static bool check_all(struct checking *checking, const struct syntax *syntax)
            mismatch(checking, &instruction->operands[at], "one operand too many");
 }
 
-static bool report(struct checking *checking, size_t place)
+static void report(const struct checking *checking, size_t place)
 {
-    struct body_parser *parser = checking->parser;
+    struct parser *base = &checking->parser->base;
     const char *name = opcode_get(checking->instruction->opcode)->name;
     const struct operand *culprit = checking->culprit;
-    const char *text = parser->base.lexer.text.data;
 
-    if (!culprit)
-        return parse_error(parser, place, "Arguments mismatch for instruction '%s': %s", name,
-                           checking->problem);
-    return parse_error(parser, (size_t)(culprit->text.data - text),
-                       "Arguments mismatch for instruction '%s': '%.*s': %s", name,
-                       TEXT_ARG(culprit->text), checking->problem);
+    if (culprit)
+        parser_fail(base, (size_t)(culprit->text.data - base->lexer.text.data),
+                    "Arguments mismatch for instruction '%s': '%.*s': %s", name,
+                    TEXT_ARG(culprit->text), checking->problem);
+    else
+        parser_fail(base, place, "Arguments mismatch for instruction '%s': %s", name,
+                    checking->problem);
 }
 
 static struct checking begin(struct body_parser *parser, const struct instruction *instruction)
@@ -476,14 +476,13 @@ static bool fits(struct checking *checking, struct instruction *instruction)
     return false;
 }
 
-bool parse_check(struct body_parser *parser, struct instruction *instruction, size_t place)
+void parse_check(struct body_parser *parser, struct instruction *instruction, size_t place)
 {
     struct checking checking = begin(parser, instruction);
 
-    if (opcode_get(instruction->opcode)->flags & OPCODE_CALL) { /* call (r), f */
+    if (opcode_get(instruction->opcode)->flags & OPCODE_CALL) /* call (r), f */
         instruction->results =
             instruction->operand_count > 1 && instruction->operands[0].kind == OPERAND_LIST;
-        return true;
-    }
-    return fits(&checking, instruction) || report(&checking, place);
+    else if (!fits(&checking, instruction))
+        report(&checking, place);
 }

@@ -87,10 +87,10 @@ static void patch(struct body_parser *parser, struct operand *operands, uint32_t
         operands[i].label = use->label;
         if (use->label != NO_INDEX &&
             is_table != (labels[use->label].targets || labels[use->label].prototype))
-            parse_error(parser, use->offset,
-                        is_table ? "Label '%.*s' has no table of targets or prototype"
-                                 : "Label '%.*s' is a table, not a place in the code",
-                        TEXT_ARG(use->name));
+            parser_report(&parser->base, use->offset,
+                          is_table ? "Label '%.*s' has no table of targets or prototype"
+                                   : "Label '%.*s' is a table, not a place in the code",
+                          TEXT_ARG(use->name));
     }
 }
 
@@ -103,12 +103,12 @@ void parse_label_resolve(struct body_parser *parser)
         parse_label_close(parser);
     for (size_t i = labels->place_count; i-- > 0;)
         if (labels->places[i].is_double)
-            parse_error(parser, labels->places[i].offset, "Label '%.*s' is defined twice",
-                        TEXT_ARG(body->labels[i].name));
+            parser_report(&parser->base, labels->places[i].offset, "Label '%.*s' is defined twice",
+                          TEXT_ARG(body->labels[i].name));
     for (size_t i = 0; i < labels->use_count; i++)
         if (labels->uses[i].label == NO_INDEX)
-            parse_error(parser, labels->uses[i].offset, "Label '%.*s' is not defined here",
-                        TEXT_ARG(labels->uses[i].name));
+            parser_report(&parser->base, labels->uses[i].offset, "Label '%.*s' is not defined here",
+                          TEXT_ARG(labels->uses[i].name));
     for (size_t i = 0; i < body->instruction_count; i++) {
         struct instruction *instruction = &body->instructions[i];
         unsigned flags = opcode_get(instruction->opcode)->flags;

@@ -9,27 +9,26 @@
 /* Marks a name whose scopes are all closed, since entries cannot be removed from tables. */
 #define FORGOTTEN (NO_INDEX - 1)
 
-static uint32_t depth_of(const struct names *names)
-{
-    return (uint32_t)(names->scope_count - 1);
-}
-
-/* Adds a declaration whose name (in `table`) is not declared at its depth or deeper. The result is
- * valid until the next call. */
-static const struct declaration *enter(struct body_parser *parser, struct table *table,
-                                       const struct declaration *model)
+/* Adds a declaration of a name that is not declared at this depth or deeper. The result is valid
+ * until the next call. */
+static const struct declaration *enter(struct body_parser *parser, struct text name,
+                                       enum declaration_kind kind, size_t index, uint32_t depth)
 {
     struct names *names = &parser->names;
-    struct declaration entry = *model;
+    struct table *table = kind == DECLARED_RANGE ? &names->ranges : &names->words;
+    uint32_t found = table_find(table, name);
     uint32_t number = (uint32_t)names->declaration_count;
-    uint32_t found = table_find(table, entry.name);
 
-    entry.hidden = found == TABLE_NONE ? NO_INDEX : found;
-    entry.next = names->scopes[entry.depth];
-    names->scopes[entry.depth] = number;
     ARENA_PUSH(parser->body->arena, names->declarations, names->declaration_count,
-               names->declaration_capacity) = entry;
-    table_set(table, entry.name, number);
+               names->declaration_capacity) =
+        (struct declaration){.name = name,
+                             .kind = (uint8_t)kind,
+                             .index = (uint32_t)index,
+                             .depth = depth,
+                             .hidden = found == TABLE_NONE ? NO_INDEX : found,
+                             .next = names->scopes[depth]};
+    names->scopes[depth] = number;
+    table_set(table, name, number);
     return &names->declarations[number];
 }
 
@@ -61,33 +60,6 @@ void parse_names_close(struct body_parser *parser)
         table_set(table, entry->name, entry->hidden == NO_INDEX ? FORGOTTEN : entry->hidden);
         number = entry->next;
     }
-}
-
-static bool enter_given(struct body_parser *parser, struct text name, uint32_t index, uint8_t kind)
-{
-    struct names *names = &parser->names;
-    const struct declaration entry = {
-        .name = name, .index = index, .depth = depth_of(names), .kind = kind};
-
-    if (innermost(names, &names->words, name))
-        return parse_error(parser, parser->base.token.offset,
-                           "Duplicate definition of variable '%.*s'", TEXT_ARG(name));
-    enter(parser, &names->words, &entry);
-    return true;
-}
-
-bool parse_names_begin(struct body_parser *parser)
-{
-    struct body *body = parser->body;
-    bool ok = true;
-
-    parse_names_open(parser);
-    parse_names_open(parser);
-    for (size_t i = 0; i < body->register_count; i++)
-        ok &= enter_given(parser, body->registers[i].name, (uint32_t)i, DECLARED_REGISTER);
-    for (size_t i = 0; i < body->symbol_count; i++)
-        ok &= enter_given(parser, body->symbols[i].name, (uint32_t)i, DECLARED_SYMBOL);
-    return ok;
 }
 
 static uint32_t add_register(struct body_parser *parser, const struct virtual_register *model)
@@ -145,85 +117,77 @@ static struct declaration *range_of(const struct names *names, struct text name)
 static const struct declaration *materialise(struct body_parser *parser, struct text name,
                                              const struct declaration *range)
 {
-    struct names *names = &parser->names;
-    struct virtual_register made = names->range_list[range->index].model;
-    struct declaration entry = {.name = name, .depth = range->depth, .kind = DECLARED_REGISTER};
+    struct virtual_register made = parser->names.range_list[range->index].model;
 
     made.name = name;
-    entry.index = add_register(parser, &made);
-    return enter(parser, &names->words, &entry);
+    return enter(parser, name, DECLARED_REGISTER, add_register(parser, &made), range->depth);
 }
 
-/* The declaration of a name: a register or variable of the body, or a module-level symbol that was
- * met before; NULL = none. */
-static const struct declaration *find(struct body_parser *parser, struct text name)
+/* False if the name is taken. */
+static bool declare(struct body_parser *parser, struct text name, enum declaration_kind kind,
+                    size_t index)
 {
     struct names *names = &parser->names;
-    const struct declaration *word = innermost(names, &names->words, name);
-    const struct declaration *range = range_of(names, name);
+    bool is_range = kind == DECLARED_RANGE;
+    const struct declaration *older =
+        innermost(names, is_range ? &names->ranges : &names->words, name);
+    const struct declaration *range = is_range ? NULL : range_of(names, name);
+    uint32_t depth = (uint32_t)(names->scope_count - 1);
 
-    return !range || (word && word->depth >= range->depth) ? word
-                                                           : materialise(parser, name, range);
-}
-
-static bool is_taken(struct body_parser *parser, struct text name)
-{
-    const struct declaration *meaning = find(parser, name);
-
-    return meaning && meaning->depth == depth_of(&parser->names);
-}
-
-bool parse_names_register(struct body_parser *parser, struct text name, uint32_t count,
-                          const struct virtual_register *model)
-{
-    struct names *names = &parser->names;
-    struct declaration entry = {.name = name, .depth = depth_of(names), .kind = DECLARED_REGISTER};
-    struct declaration *older;
-
-    if (count == NO_INDEX) {
-        if (is_taken(parser, name))
-            return false;
-        entry.index = add_register(parser, model);
-        enter(parser, &names->words, &entry);
-        return true;
-    }
-    older = innermost(names, &names->ranges, name);
-    if (older && older->depth == entry.depth)
+    if ((older && older->depth == depth) || (range && range->depth == depth))
         return false;
-    entry.kind = DECLARED_RANGE;
-    entry.index = (uint32_t)names->range_count;
+    enter(parser, name, kind, index, depth);
+    return true;
+}
+
+bool parse_names_register(struct body_parser *parser, const struct virtual_register *model,
+                          uint32_t count)
+{
+    struct names *names = &parser->names;
+
+    if (count == NO_INDEX)
+        return declare(parser, model->name, DECLARED_REGISTER, add_register(parser, model));
     ARENA_PUSH(parser->body->arena, names->range_list, names->range_count, names->range_capacity) =
         (struct register_range){count, *model};
-    enter(parser, &names->ranges, &entry);
-    return true;
+    return declare(parser, model->name, DECLARED_RANGE, names->range_count - 1);
 }
 
 bool parse_names_symbol(struct body_parser *parser, const struct body_symbol *symbol)
 {
-    struct declaration entry = {
-        .name = symbol->name, .depth = depth_of(&parser->names), .kind = DECLARED_SYMBOL};
+    return declare(parser, symbol->name, DECLARED_SYMBOL, add_symbol(parser, symbol));
+}
 
-    if (is_taken(parser, symbol->name))
-        return false;
-    entry.index = add_symbol(parser, symbol);
-    enter(parser, &parser->names.words, &entry);
-    return true;
+void parse_names_begin(struct body_parser *parser)
+{
+    struct body *body = parser->body;
+
+    parse_names_open(parser);
+    parse_names_open(parser);
+    for (size_t i = 0; i < body->register_count + body->symbol_count; i++) {
+        bool is_register = i < body->register_count;
+        size_t index = is_register ? i : i - body->register_count;
+        struct text name = is_register ? body->registers[i].name : body->symbols[index].name;
+
+        if (!declare(parser, name, is_register ? DECLARED_REGISTER : DECLARED_SYMBOL, index))
+            parser_report(&parser->base, parser->base.token.offset,
+                          "Duplicate definition of variable '%.*s'", TEXT_ARG(name));
+    }
 }
 
 bool parse_names_find(struct body_parser *parser, struct text name, uint8_t *kind, uint32_t *index)
 {
     const struct parse_scope *scope = parser->scope;
+    const struct declaration *word = innermost(&parser->names, &parser->names.words, name);
+    const struct declaration *range = range_of(&parser->names, name);
     struct body_symbol symbol = {.name = name};
-    struct declaration entry = {.name = name, .kind = DECLARED_SYMBOL};
-    const struct declaration *found = find(parser, name);
 
-    if (!found && scope->lookup && scope->lookup(scope->argument, &symbol)) {
-        entry.index = add_symbol(parser, &symbol);
-        found = enter(parser, &parser->names.words, &entry);
-    }
-    if (!found)
+    if (range && (!word || word->depth < range->depth))
+        word = materialise(parser, name, range);
+    if (!word && scope->lookup && scope->lookup(scope->argument, &symbol))
+        word = enter(parser, name, DECLARED_SYMBOL, add_symbol(parser, &symbol), 0);
+    if (!word)
         return false;
-    *kind = found->kind;
-    *index = found->index;
+    *kind = word->kind;
+    *index = word->index;
     return true;
 }

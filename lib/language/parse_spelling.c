@@ -18,28 +18,28 @@ static struct text spelling_at(const struct body_parser *parser)
     return (struct text){text.data + from, end - from};
 }
 
-static bool parse_modifier(struct body_parser *parser, struct instruction *instruction,
+static void parse_modifier(struct body_parser *parser, struct instruction *instruction,
                            uint16_t words[INSTRUCTION_MODIFIERS])
 {
-    struct text word = parse_text(parser);
-    struct text name = {word.data + 1, word.size - 1};
+    struct text word = parse_text(parser), name = text_drop(word, 1);
     uint16_t modifier = modifier_find(name);
 
     if (modifier == 0)
-        return parse_unknown(parser, parser->base.token.offset, "Unknown modifier '%.*s'", word,
-                             words_nearest(&modifier_words, name));
-    if (instruction->modifier_count == INSTRUCTION_MODIFIERS)
-        return parse_error(parser, parser->base.token.offset,
-                           "An instruction has at most %d modifiers", INSTRUCTION_MODIFIERS);
-    words[instruction->modifier_count++] = modifier;
+        parse_unknown(parser, parser->base.token.offset, "Unknown modifier '%.*s'", word,
+                      words_nearest(&modifier_words, name));
+    else if (instruction->modifier_count == INSTRUCTION_MODIFIERS)
+        parser_fail(&parser->base, parser->base.token.offset,
+                    "An instruction has at most %d modifiers", INSTRUCTION_MODIFIERS);
+    else
+        words[instruction->modifier_count++] = modifier;
     parser_next(&parser->base);
-    return true;
 }
 
-/* Reports that no row matches, and which word is wrong if it is a single one. */
-static bool report_words(struct body_parser *parser, const struct instruction *instruction,
+/* Fails as no row matches; tells which word is wrong if it is a single one. */
+static void report_words(struct body_parser *parser, const struct instruction *instruction,
                          size_t place)
 {
+    struct parser *base = &parser->base;
     const char *opcode = opcode_get(instruction->opcode)->name;
     uint16_t words[INSTRUCTION_MODIFIERS];
     struct syntax syntax;
@@ -50,10 +50,9 @@ static bool report_words(struct body_parser *parser, const struct instruction *i
 
         types += modifier_is_type(instruction->modifiers[i]);
         if (!syntax_has_word(instruction->opcode, name))
-            return parse_error(parser, place, "Illegal modifier '.%s' for instruction '%s'", name,
-                               opcode);
+            parser_fail(base, place, "Illegal modifier '.%s' for instruction '%s'", name, opcode);
     }
-    for (unsigned left = 0; left < instruction->modifier_count; left++) {
+    for (unsigned left = 0; left < instruction->modifier_count && !base->failed; left++) {
         unsigned count = 0;
 
         for (unsigned i = 0; i < instruction->modifier_count; i++)
@@ -61,16 +60,13 @@ static bool report_words(struct body_parser *parser, const struct instruction *i
                 words[count++] = instruction->modifiers[i];
         if (!modifier_is_type(instruction->modifiers[left]) &&
             syntax_find(&syntax, instruction->opcode, words, count, 0))
-            return parse_error(parser, place,
-                               "Modifier '.%s' cannot be combined with the others of '%s'",
-                               modifier_name(instruction->modifiers[left]), opcode);
+            parser_fail(base, place, "Modifier '.%s' cannot be combined with the others of '%s'",
+                        modifier_name(instruction->modifiers[left]), opcode);
     }
     if (types == 0)
-        return parse_error(parser, place,
-                           "Instruction '%s' is incomplete: a modifier or type is "
-                           "missing",
-                           opcode);
-    return parse_error(parser, place, "Unexpected instruction types specified for '%s'", opcode);
+        parser_fail(base, place, "Instruction '%s' is incomplete: a modifier or type is missing",
+                    opcode);
+    parser_fail(base, place, "Unexpected instruction types specified for '%s'", opcode);
 }
 
 /* ptxas accepts these twice, with the effect of one: .sat.sat. */
@@ -101,84 +97,80 @@ static bool find_without_doubles(struct syntax *syntax, const struct instruction
            syntax_find(syntax, instruction->opcode, words, count, 0);
 }
 
-/* "Feature '.bf16' requires .target sm_80 or higher", in ptxas's wording. */
-static bool check_need(struct body_parser *parser, size_t place, struct text what, uint16_t ptx,
+/* Fails if `what` needs another PTX version or target, in words like ptxas's. */
+static void check_need(struct body_parser *parser, size_t place, struct text what, uint16_t ptx,
                        const char *target)
 {
     const struct parse_scope *scope = parser->scope;
     char name[ARCH_NAME_SIZE];
 
     if (scope->version && ptx > scope->version)
-        return parse_error(parser, place, "'%.*s' requires PTX ISA .version %u.%u or later",
-                           TEXT_ARG(what), ptx / 10u, ptx % 10u);
+        parser_fail(&parser->base, place, "'%.*s' requires PTX ISA .version %u.%u or later",
+                    TEXT_ARG(what), ptx / 10u, ptx % 10u);
     if (scope->target.sm && !syntax_target_fits(target, scope->target, scope->version))
-        return parse_error(parser, place, "'%.*s' not supported on .target '%s', it needs sm_%s",
-                           TEXT_ARG(what), arch_name(scope->target, name), target);
-    return true;
+        parser_fail(&parser->base, place, "'%.*s' not supported on .target '%s', it needs sm_%s",
+                    TEXT_ARG(what), arch_name(scope->target, name), target);
 }
 
-static bool check_versions(struct body_parser *parser, const struct instruction *instruction,
-                           const struct syntax *syntax, struct text spelling, size_t place)
+static void check_versions(struct body_parser *parser, const struct instruction *instruction,
+                           struct text spelling, size_t place)
 {
     const struct opcode *opcode = opcode_get(instruction->opcode);
+    const struct syntax *syntax = &parser->syntax;
     char sm[16];
 
     snprintf(sm, sizeof sm, "%u", opcode->least_sm);
-    if (!check_need(parser, place, text_of(opcode->name), opcode->least_ptx,
-                    syntax->target[0] ? "" : sm) ||
-        !check_need(parser, place, spelling, syntax->ptx, syntax->target))
-        return false;
+    check_need(parser, place, text_of(opcode->name), opcode->least_ptx,
+               syntax->target[0] ? "" : sm);
+    check_need(parser, place, spelling, syntax->ptx, syntax->target);
     for (unsigned i = 0; i < instruction->modifier_count; i++) {
         uint16_t ptx;
         const char *target;
 
         syntax_word_needs(instruction->modifiers[i], &ptx, &target);
-        if (!check_need(parser, place, text_of(modifier_name(instruction->modifiers[i])), ptx,
-                        target))
-            return false;
+        check_need(parser, place, text_of(modifier_name(instruction->modifiers[i])), ptx, target);
     }
-    return true;
 }
 
-static bool read_words(struct body_parser *parser, struct instruction *instruction)
+static void read_words(struct body_parser *parser, struct instruction *instruction)
 {
     struct text word = parse_text(parser);
     uint16_t words[INSTRUCTION_MODIFIERS] = {0};
 
-    if (parser->base.token.kind != TOKEN_WORD)
-        return parse_error(parser, parser->base.token.offset,
-                           "An instruction was expected, found '%.*s'", TEXT_ARG(word));
     instruction->opcode = words_find(&opcode_words, word);
-    if (instruction->opcode == 0)
-        return parse_unknown(parser, parser->base.token.offset, "Unknown instruction '%.*s'", word,
-                             words_nearest(&opcode_words, word));
+    if (parser->base.token.kind != TOKEN_WORD)
+        parser_fail(&parser->base, parser->base.token.offset,
+                    "An instruction was expected, found '%.*s'", TEXT_ARG(word));
+    else if (instruction->opcode == 0)
+        parse_unknown(parser, parser->base.token.offset, "Unknown instruction '%.*s'", word,
+                      words_nearest(&opcode_words, word));
     parser_next(&parser->base);
     while (parser->base.token.kind == TOKEN_DOT)
-        if (!parse_modifier(parser, instruction, words))
-            return false;
+        parse_modifier(parser, instruction, words);
     instruction->modifiers =
         arena_copy(parser->body->arena, words, instruction->modifier_count, sizeof *words);
-    return true;
 }
 
-bool parse_spelling(struct body_parser *parser, struct instruction *instruction)
+void parse_spelling(struct body_parser *parser, struct instruction *instruction)
 {
     size_t place = parser->base.token.offset;
     struct text text = spelling_at(parser);
     struct text misplaced;
 
-    if (!read_words(parser, instruction))
-        return false;
+    read_words(parser, instruction);
+    if (parser->base.failed)
+        return;
     if (!syntax_find(&parser->syntax, instruction->opcode, instruction->modifiers,
                      instruction->modifier_count, 0) &&
-        !find_without_doubles(&parser->syntax, instruction))
-        return report_words(parser, instruction, place);
+        !find_without_doubles(&parser->syntax, instruction)) {
+        report_words(parser, instruction, place);
+        return;
+    }
     misplaced = syntax_misplaced_word(instruction->opcode, instruction->modifiers,
                                       instruction->modifier_count);
     if (misplaced.size)
-        return parse_error(
-            parser, place,
-            "'.%.*s' belongs to the name of the instruction, in front of other words",
-            TEXT_ARG(misplaced));
-    return check_versions(parser, instruction, &parser->syntax, text, place);
+        parser_fail(&parser->base, place,
+                    "'.%.*s' belongs to the name of the instruction, in front of other words",
+                    TEXT_ARG(misplaced));
+    check_versions(parser, instruction, text, place);
 }

@@ -1,9 +1,9 @@
 /* parser.h: the state shared by the files of the body parser (parse*.c); private to them.
  *
- * parse_token.c has the current token and messages; parse.c parses statements, parse_spelling.c
- * opcodes and modifiers, parse_operand.c operands, and parse_declare.c declarations; parse_check.c
- * checks operands against opcodes; parse_names.c looks names up in the current scope, and
- * parse_label.c resolves labels at the end of the body. */
+ * parse.c parses statements, parse_spelling.c opcodes and modifiers, parse_operand.c operands, and
+ * parse_declare.c declarations; parse_check.c checks operands against opcodes; parse_names.c looks
+ * names up in the current scope, and parse_label.c resolves labels at the end of the body. Errors
+ * are those of ptx/parser.h: after one, nothing moves until the statement has ended. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,9 +15,6 @@
 #include "ptx/parser.h"
 #include "language/syntax.h"
 #include "language/parse.h"
-
-/* Errors in one body after which parsing stops. */
-#define PARSE_ERROR_LIMIT 20u
 
 /* Deepest nesting of blocks: compilers nest two or three. */
 #define PARSE_DEEPEST_BLOCK 1000u
@@ -121,70 +118,61 @@ struct body_parser {
     size_t location_capacity;
 };
 
-/* parse_token.c */
-
 /* The current token: whether it is this character, and its text. */
-bool parse_at(const struct body_parser *parser, char mark);
-struct text parse_text(const struct body_parser *parser);
+static inline bool parse_at(const struct body_parser *parser, char mark)
+{
+    return parser->base.token.mark == mark;
+}
+
+static inline struct text parse_text(const struct body_parser *parser)
+{
+    return parser_text(&parser->base);
+}
+
+/* parse.c */
 
 /* Skips the character, or reports that it is missing. */
-bool parse_expect(struct body_parser *parser, char mark, const char *where);
-
-/* Reports an error at `offset` of the text; always false. */
-bool parse_error(struct body_parser *parser, size_t offset, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void parse_expect(struct body_parser *parser, char mark, const char *where);
 
 /* Reports an error about a name in the format, with the word that may have been meant; NULL = none.
  */
-bool parse_unknown(struct body_parser *parser, size_t offset, const char *format, struct text name,
+void parse_unknown(struct body_parser *parser, size_t offset, const char *format, struct text name,
                    const char *meant);
 
-/* A constant expression that begins with the current token. *bits is 32 or 64 for a float literal,
- * else 0. */
-bool parse_constant(struct body_parser *parser, int64_t *value, uint8_t *bits);
+/* parse_spelling.c: opcode and modifiers; sets parser->syntax. */
+void parse_spelling(struct body_parser *parser, struct instruction *instruction);
 
-/* parse_spelling.c */
+/* parse_check.c: checks the operands against the instruction's row of syntax_table.def, and notes
+ * which of them are results. */
+void parse_check(struct body_parser *parser, struct instruction *instruction, size_t place);
 
-/* Opcode and modifiers; sets parser->syntax. */
-bool parse_spelling(struct body_parser *parser, struct instruction *instruction);
-
-/* parse_check.c */
-
-/* Checks the operands against the instruction's row of syntax_table.def, and notes which of them
- * are results. */
-bool parse_check(struct body_parser *parser, struct instruction *instruction, size_t place);
-
-/* parse_declare.c */
-
-/* A directive inside the body, from its dotted word to its end. */
-bool parse_declare(struct body_parser *parser);
-
-/* The directives that follow a label: .branchtargets, .calltargets, .callprototype. */
-bool parse_declare_table(struct body_parser *parser, uint32_t label);
+/* parse_declare.c: a directive inside the body, from its dotted word to its end; and the directives
+ * that follow a label: .branchtargets, .calltargets, .callprototype. */
+void parse_declare(struct body_parser *parser);
+void parse_declare_table(struct body_parser *parser, uint32_t label);
 
 /* parse_operand.c */
 
 /* Reads comma-separated operands up to a `;` (not skipped) into the instruction. */
-bool parse_operands(struct body_parser *parser, struct instruction *instruction);
+void parse_operands(struct body_parser *parser, struct instruction *instruction);
 
 /* Reads one operand of a target table: a label or a symbol. */
-bool parse_operand_target(struct body_parser *parser, struct operand *operand, bool is_label);
+struct operand parse_operand_target(struct body_parser *parser, bool is_label);
 
 /* parse_names.c */
 
 /* Begins scope 0, for the module's names, and scope 1, the body's own, with the parameters: what
- * the body has so far. Reports an error and returns false if two have the same name. */
-bool parse_names_begin(struct body_parser *parser);
+ * the body has so far. Reports those that have the same name. */
+void parse_names_begin(struct body_parser *parser);
 
 /* Begins a block, whose declarations hide outer names until it is closed. */
 void parse_names_open(struct body_parser *parser);
 void parse_names_close(struct body_parser *parser);
 
-/* Declares a register, or a range if `count` is not NO_INDEX. False if the name is taken. */
-bool parse_names_register(struct body_parser *parser, struct text name, uint32_t count,
-                          const struct virtual_register *model);
-
-/* Declares a variable of the body. False if the name is taken. */
+/* Declares a register, or a range if `count` is not NO_INDEX, or a variable of the body. False if
+ * the name is taken. */
+bool parse_names_register(struct body_parser *parser, const struct virtual_register *model,
+                          uint32_t count);
 bool parse_names_symbol(struct body_parser *parser, const struct body_symbol *symbol);
 
 /* Finds the meaning of `name` here: a register or symbol, and its index. Module-level symbols are

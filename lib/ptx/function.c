@@ -8,16 +8,14 @@
 
 #include "base/memory.h"
 
-static bool parse_alignments(struct parser *parser, uint32_t *alignment)
+static void parse_alignments(struct parser *parser, uint32_t *alignment)
 {
     while (parser_at_dot(parser, ".align"))
-        if (!parser_alignment(parser, alignment))
-            return false;
-    return true;
+        *alignment = parser_alignment(parser);
 }
 
 /* `.ptr [.space] [.align N]` describes what a kernel's pointer points to. */
-static bool parse_pointer(struct parser *parser, struct ptx_parameter *parameter)
+static void parse_pointer(struct parser *parser, struct ptx_parameter *parameter)
 {
     enum ptx_space space;
 
@@ -29,103 +27,95 @@ static bool parse_pointer(struct parser *parser, struct ptx_parameter *parameter
         parameter->pointee_space = (uint8_t)space;
         parser_next(parser);
     }
-    return !parser_at_dot(parser, ".align") ||
-           parser_alignment(parser, &parameter->pointee_alignment);
+    if (parser_at_dot(parser, ".align"))
+        parameter->pointee_alignment = parser_alignment(parser);
 }
 
 /* The words in front of the name: space, alignments on either side of it, type, and for a kernel's
  * parameter an alignment or `.ptr`. ptxas accepts only this order. */
-static bool parse_parameter_words(struct parser *parser, struct ptx_parameter *parameter,
+static void parse_parameter_words(struct parser *parser, struct ptx_parameter *parameter,
                                   bool is_entry)
 {
     size_t start;
 
-    if (!parse_alignments(parser, &parameter->alignment))
-        return false;
-    if (!parser_at_dot(parser, ".param") && !parser_at_dot(parser, ".reg"))
-        return parser_expected(parser, "'.param'");
+    parse_alignments(parser, &parameter->alignment);
     parameter->is_register = parser_at_dot(parser, ".reg");
+    if (!parameter->is_register && !parser_at_dot(parser, ".param"))
+        parser_expected(parser, "'.param'");
     parser_next(parser);
-    if (!parse_alignments(parser, &parameter->alignment))
-        return false;
+    parse_alignments(parser, &parameter->alignment);
     start = parser->token.offset;
-    if (!parser_type(parser, &parameter->type, &parameter->vector, "the type of a parameter"))
-        return false;
+    parser_type(parser, &parameter->type, &parameter->vector, "the type of a parameter");
     parameter->type_text = parser_from(parser, start);
     if (parser->token.kind != TOKEN_DOT)
-        return true;
+        return;
     if (!is_entry)
-        return parser_expected(parser, "the name of a parameter");
-    if (parser_at_dot(parser, ".ptr"))
-        return parse_pointer(parser, parameter);
-    if (parser_at_dot(parser, ".align"))
-        return parser_alignment(parser, &parameter->alignment);
-    return parser_expected(parser, "'.ptr' or the name of a parameter");
+        parser_expected(parser, "the name of a parameter");
+    else if (parser_at_dot(parser, ".ptr"))
+        parse_pointer(parser, parameter);
+    else if (parser_at_dot(parser, ".align"))
+        parameter->alignment = parser_alignment(parser);
+    else
+        parser_expected(parser, "'.ptr' or the name of a parameter");
 }
 
-static bool parse_parameter(struct parser *parser, struct ptx_parameter *parameter, bool is_entry)
+static struct ptx_parameter parse_parameter(struct parser *parser, bool is_entry, bool is_return)
 {
+    struct ptx_parameter parameter = {.is_return = is_return};
     uint64_t count = 1;
     bool is_open = false;
     uint32_t element;
 
-    if (!parse_parameter_words(parser, parameter, is_entry))
-        return false;
-    if (!parser_word(parser, &parameter->name, "the name of a parameter") ||
-        !parser_dimensions(parser, &count, &parameter->is_array, &is_open))
-        return false;
-    element = parser_element_size(parameter->type, parameter->vector);
-    if (parameter->alignment == 0)
-        parameter->alignment = element;
-    parameter->size = is_open ? 0 : count * element; /* count was limited to 2^48 */
-    return true;
+    parse_parameter_words(parser, &parameter, is_entry);
+    parameter.name = parser_word(parser, "the name of a parameter");
+    parser_dimensions(parser, &count, &parameter.is_array, &is_open);
+    element = parser_element_size(parameter.type, parameter.vector);
+    if (parameter.alignment == 0)
+        parameter.alignment = element;
+    parameter.size = is_open ? 0 : count * element; /* count was limited to 2^48 */
+    return parameter;
 }
 
 /* "( .param ..., .param ... )"; the current token is the parenthesis. */
-static bool parse_parameters(struct parser *parser, bool is_entry, bool is_return)
+static void parse_parameters(struct parser *parser, bool is_entry, bool is_return)
 {
     parser_next(parser);
     if (parser_skip(parser, ')'))
-        return true;
-    for (;;) {
-        struct ptx_parameter parameter = {.is_return = is_return};
+        return;
+    do {
+        struct ptx_parameter parameter = parse_parameter(parser, is_entry, is_return);
 
-        if (!parse_parameter(parser, &parameter, is_entry))
-            return false;
         ARRAY_PUSH(parser->parameters, parser->parameter_count, parser->parameter_capacity) =
             parameter;
-        if (!parser_at_mark(parser, ','))
-            return parser_mark(parser, ')');
-        if (is_return) /* ptxas asks for registers here, but rejects them too (measured) */
-            return parser_fail(parser, parser->token.offset,
-                               "Multiple return parameters are not supported");
-        parser_next(parser);
-    }
+        if (is_return && parser_at_mark(parser, ','))
+            /* ptxas asks for registers here, but rejects them too (measured) */
+            parser_fail(parser, parser->token.offset,
+                        "Multiple return parameters are not supported");
+    } while (parser_skip(parser, ','));
+    parser_mark(parser, ')');
 }
 
-/* From `.func` to the end of the parameters. */
-static bool parse_head(struct parser *parser, struct ptx_function *function, struct text *name)
+struct text parser_head(struct parser *parser, struct ptx_function *function)
 {
     size_t start = parser->token.offset;
+    struct text name;
 
     parser->parameter_count = 0;
     function->is_entry = parser_at_dot(parser, ".entry");
     parser_next(parser);
     while (!function->is_entry && parser_at_dot(parser, ".attribute"))
-        if (!parser_attribute(parser, NULL))
-            return false;
-    if (!function->is_entry && parser_at_mark(parser, '(') &&
-        !parse_parameters(parser, false, true))
-        return false;
+        parser_attribute(parser, NULL);
+    if (!function->is_entry && parser_at_mark(parser, '('))
+        parse_parameters(parser, false, true);
     function->return_count = (uint32_t)parser->parameter_count;
-    if (!parser_word(parser, name, "the name of a function") ||
-        (parser_at_mark(parser, '(') && !parse_parameters(parser, function->is_entry, false)))
-        return false;
+    name = parser_word(parser, "the name of a function");
+    if (parser_at_mark(parser, '('))
+        parse_parameters(parser, function->is_entry, false);
     function->head = parser_from(parser, start);
     function->parameter_count = (uint32_t)parser->parameter_count;
     function->parameters = arena_copy(parser->arena, parser->parameters, parser->parameter_count,
                                       sizeof *parser->parameters);
-    return true;
+    return name;
 }
 
 struct directive {
@@ -138,30 +128,22 @@ struct directive {
 };
 
 /* "128, 1, 1", or a single number. */
-static bool parse_numbers(struct parser *parser, const struct directive *directive)
+static void parse_numbers(struct parser *parser, const struct directive *directive)
 {
     const char *what = directive->most > 1 ? "a number of threads or blocks" : "a number";
     size_t place = parser->token.offset;
-    bool has_more = true, has_zero = false;
+    bool has_zero = false;
 
     for (int i = 0; i < directive->most; i++) {
-        uint64_t value = 1;
+        bool is_given = i == 0 || parser_skip(parser, ',');
 
-        if (i > 0 && has_more)
-            parser_next(parser);
-        if (has_more && !parser_number(parser, &value, UINT32_MAX, what))
-            return false;
-        directive->numbers[i] = (uint32_t)value;
-        has_zero |= value == 0;
-        has_more = has_more && parser_at_mark(parser, ',');
+        directive->numbers[i] = is_given ? (uint32_t)parser_number(parser, UINT32_MAX, what) : 1;
+        has_zero |= directive->numbers[i] == 0;
     }
-    if (has_more && directive->most > 1) {
-        parser_next(parser);
-        return parser_expected(parser, "at most three numbers");
-    }
-    return !directive->is_positive || !has_zero ||
-           parser_fail(parser, place, "Positive non-zero value expected for %s",
-                       directive->name + 1);
+    if (directive->most > 1 && parser_skip(parser, ','))
+        parser_expected(parser, "at most three numbers");
+    if (directive->is_positive && has_zero)
+        parser_fail(parser, place, "Positive non-zero value expected for %s", directive->name + 1);
 }
 
 /* Words behind which the next item begins. */
@@ -180,22 +162,21 @@ static bool is_item(const struct parser *parser)
 
 /* A directive that is not known is kept as it is, with all up to the next one: the assembler judges
  * it. */
-static bool keep_directive(struct parser *parser, struct ptx_performance *found)
+static void keep_directive(struct parser *parser, struct ptx_performance *found)
 {
     size_t start = parser->token.offset;
 
     if (is_item(parser))
-        return parser_expected(parser, "';' or the body of the function");
+        parser_expected(parser, "';' or the body of the function");
     do
         parser_next(parser);
     while (parser->token.kind == TOKEN_NUMBER || parser->token.kind == TOKEN_WORD ||
            parser->token.kind == TOKEN_STRING || parser_at_mark(parser, ','));
     found->unknown = text_of(arena_printf(parser->arena, "%.*s %.*s", TEXT_ARG(found->unknown),
                                           TEXT_ARG(parser_from(parser, start))));
-    return true;
 }
 
-static bool parse_directive(struct parser *parser, bool is_entry, struct ptx_performance *found)
+static void parse_directive(struct parser *parser, bool is_entry, struct ptx_performance *found)
 {
     const struct directive directives[] = {
         {".maxntid", false, NULL, found->maxntid, 3, true},
@@ -220,101 +201,85 @@ static bool parse_directive(struct parser *parser, bool is_entry, struct ptx_per
         if (!parser_at_dot(parser, directive->name))
             continue;
         if (directive->is_for_functions == is_entry)
-            return parser_expected(parser, "';' or the body of the function");
+            parser_expected(parser, "';' or the body of the function");
         if (directive->flag)
             *directive->flag = true;
         parser_next(parser);
-        return !directive->numbers || parse_numbers(parser, directive);
+        if (directive->numbers)
+            parse_numbers(parser, directive);
+        return;
     }
-    return keep_directive(parser, found);
+    keep_directive(parser, found);
 }
 
-static bool check_directives(struct parser *parser, const struct ptx_function *function,
-                             struct text name, size_t place)
+static void check_directives(struct parser *parser, const struct ptx_item *item, size_t place)
 {
-    const struct ptx_performance *performance = &function->performance;
+    const struct ptx_performance *found = &item->function.performance;
 
-    if (performance->is_noreturn && function->return_count > 0)
-        return parser_fail(parser, place, "Invalid directive '.noreturn' for function '%.*s'",
-                           TEXT_ARG(name));
-    if (performance->maxntid[0] && performance->reqntid[0])
-        return parser_fail(
-            parser, place,
-            "Conflicting directives: .maxntid and .reqntid cannot both be specified");
-    if (performance->reqnctapercluster[0] && performance->maxclusterrank)
-        return parser_fail(parser, place,
-                           "Conflicting directives: .reqnctapercluster and .maxclusterrank cannot "
-                           "both be specified");
-    if (performance->blocks_are_clusters &&
-        (!performance->reqntid[0] || !performance->reqnctapercluster[0]))
-        return parser_fail(parser, place,
-                           ".reqntid and .reqnctapercluster directive(s) required for directive "
-                           "'.blocksareclusters'");
-    if (performance->maxnctapersm &&
+    if (found->is_noreturn && item->function.return_count > 0)
+        parser_fail(parser, place, "Invalid directive '.noreturn' for function '%.*s'",
+                    TEXT_ARG(item->name));
+    if (found->maxntid[0] && found->reqntid[0])
+        parser_fail(parser, place,
+                    "Conflicting directives: .maxntid and .reqntid cannot both be specified");
+    if (found->reqnctapercluster[0] && found->maxclusterrank)
+        parser_fail(parser, place,
+                    "Conflicting directives: .reqnctapercluster and .maxclusterrank cannot "
+                    "both be specified");
+    if (found->blocks_are_clusters && (!found->reqntid[0] || !found->reqnctapercluster[0]))
+        parser_fail(parser, place,
+                    ".reqntid and .reqnctapercluster directive(s) required for directive "
+                    "'.blocksareclusters'");
+    if (found->maxnctapersm &&
         parser->module->version_major * 10u + parser->module->version_minor > 20)
-        return parser_fail(parser, place,
-                           "Deprecated feature: '.maxnctapersm directive' not supported as of PTX "
-                           "version 2.1");
-    return true;
+        parser_fail(parser, place,
+                    "Deprecated feature: '.maxnctapersm directive' not supported as of PTX "
+                    "version 2.1");
 }
 
 /* The directives between the parameters and the body or `;`. Which directives a function or a
  * kernel may have, and which may be combined, was measured on ptxas. */
-static bool parse_directives(struct parser *parser, struct ptx_function *function, struct text name)
+static void parse_directives(struct parser *parser, struct ptx_item *item)
 {
     size_t place = parser->token.offset;
 
     while (parser->token.kind == TOKEN_DOT) {
-        bool is_pragma = parser_at_dot(parser, ".pragma");
-
-        if (is_pragma)
+        if (parser_at_dot(parser, ".pragma")) {
             parser_next(parser);
-        if (!(is_pragma ? parser_strings(parser) && parser_mark(parser, ';')
-                        : parse_directive(parser, function->is_entry, &function->performance)))
-            return false;
+            parser_strings(parser);
+            parser_mark(parser, ';');
+        } else {
+            parse_directive(parser, item->function.is_entry, &item->function.performance);
+        }
     }
-    return check_directives(parser, function, name, place);
+    check_directives(parser, item, place);
 }
 
-static bool parse_rest(struct parser *parser, struct ptx_item *item)
+static void parse_rest(struct parser *parser, struct ptx_item *item)
 {
     bool has_directives = parser->token.kind == TOKEN_DOT;
     size_t body;
 
-    if (!parse_directives(parser, &item->function, item->name))
-        return false;
-    if (parser_at_mark(parser, ';') && !(item->function.is_entry && has_directives)) {
-        parser_next(parser);
-        return true;
-    }
-    if (!parser_at_mark(parser, '{'))
-        return parser_expected(parser, "';' or the body of the function");
+    parse_directives(parser, item);
+    if (!(item->function.is_entry && has_directives) && parser_skip(parser, ';'))
+        return;
     body = parser->token.offset;
+    if (!parser_at_mark(parser, '{'))
+        parser_expected(parser, "';' or the body of the function");
     if (item->linkage == PTX_EXTERN)
-        return parser_fail(parser, body, "an '.extern' function has a body");
-    if (!parser_braces(parser, "the body of function", item->name))
-        return false;
+        parser_fail(parser, body, "an '.extern' function has a body");
+    parser_braces(parser, "the body of function", item->name);
     item->is_definition = true;
-    item->function.body = (struct text){parser->lexer.text.data + body, parser->lexer.at - body};
-    parser_next(parser);
-    return true;
+    item->function.body = parser_from(parser, body);
 }
 
-bool parser_prototype(struct parser *parser, struct ptx_function *prototype)
-{
-    struct text name;
-
-    return parse_head(parser, prototype, &name);
-}
-
-bool parser_function(struct parser *parser, enum ptx_linkage linkage, size_t start)
+void parser_function(struct parser *parser, enum ptx_linkage linkage, size_t start)
 {
     struct ptx_item item = {.kind = PTX_FUNCTION, .linkage = (uint8_t)linkage};
 
     if (linkage == PTX_COMMON)
-        return parser_fail(parser, start, "a function cannot be '.common'");
-    if (!parse_head(parser, &item.function, &item.name) || !parse_rest(parser, &item))
-        return false;
+        parser_fail(parser, start, "a function cannot be '.common'");
+    item.name = parser_head(parser, &item.function);
+    parse_rest(parser, &item);
     parser_add(parser, &item, start);
-    return true;
 }

@@ -2,7 +2,6 @@
 #include "ptx/parser.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 #include "base/memory.h"
 #include "diag/diag.h"
@@ -16,12 +15,23 @@
 
 void parser_next(struct parser *parser)
 {
+    if (parser->failed)
+        return;
     parser->last_end = parser->token.offset + parser->token.size;
     parser->token = lexer_next(&parser->lexer);
 }
 
+void parser_recover(struct parser *parser)
+{
+    if (parser->failed)
+        parser->token = parser->resume;
+    parser->failed = false;
+}
+
 struct text parser_text(const struct parser *parser)
 {
+    if (parser->token.kind == TOKEN_END && parser->is_body)
+        return TEXT("end of the body");
     return lexer_text(&parser->lexer, parser->token);
 }
 
@@ -42,25 +52,46 @@ bool parser_at_dot(const struct parser *parser, const char *word)
     return parser->token.kind == TOKEN_DOT && text_equal(parser_text(parser), text_of(word));
 }
 
-bool parser_fail(struct parser *parser, size_t place, const char *format, ...)
+static void report(struct parser *parser, size_t place, const char *format, va_list arguments)
 {
     struct diag_place where = diag_place_behind(parser->module->file, parser->lexer.text, place,
                                                 parser->counted, parser->line);
-    char message[256];
+    const char *message = arena_vprintf(parser->arena, format, arguments);
+
+    if (++parser->errors > PARSER_MOST_ERRORS && parser->is_body)
+        return;
+    if (where.file)
+        diag_at(DIAG_ERROR, &where, "%s", message);
+    if (parser->errors == PARSER_MOST_ERRORS && parser->is_body)
+        diag_note("too many errors in '%.*s'", TEXT_ARG(parser->function));
+}
+
+void parser_report(struct parser *parser, size_t place, const char *format, ...)
+{
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    report(parser, place, format, arguments);
     va_end(arguments);
-    if (where.file)
-        diag_at(DIAG_ERROR, &where, "%s", message);
-    parser->errors++;
-    return false;
 }
 
-static bool fail_in_comment(struct parser *parser, size_t place)
+void parser_fail(struct parser *parser, size_t place, const char *format, ...)
 {
-    return parser_fail(parser, place, "this comment does not end");
+    va_list arguments;
+
+    if (parser->failed)
+        return;
+    va_start(arguments, format);
+    report(parser, place, format, arguments);
+    va_end(arguments);
+    parser->failed = true;
+    parser->resume = parser->token;
+    parser->token = (struct token){.offset = parser->token.offset, .kind = TOKEN_END};
+}
+
+static void fail_in_comment(struct parser *parser, size_t place)
+{
+    parser_fail(parser, place, "this comment does not end");
 }
 
 bool parser_is_unended(const struct parser *parser)
@@ -73,39 +104,40 @@ bool parser_is_unended(const struct parser *parser)
     return begins && size > 0 && memchr(parser->lexer.text.data + parser->last_end, '\n', size);
 }
 
-bool parser_braces(struct parser *parser, const char *what, struct text name)
+void parser_braces(struct parser *parser, const char *what, struct text name)
 {
+    if (parser->failed)
+        return;
     if (lexer_skip_braces(&parser->lexer)) {
         parser->token = (struct token){.offset = parser->lexer.at, .kind = TOKEN_MARK};
-        return true;
+        parser_next(parser);
+    } else if (parser->lexer.at < parser->lexer.text.size) {
+        fail_in_comment(parser, parser->lexer.at);
+    } else if (what) {
+        parser_fail(parser, parser->token.offset, "%s '%.*s' does not end", what, TEXT_ARG(name));
+    } else {
+        parser_fail(parser, parser->token.offset, "'{' without '}'");
     }
-    if (parser->lexer.at < parser->lexer.text.size)
-        return fail_in_comment(parser, parser->lexer.at);
-    return what ? parser_fail(parser, parser->token.offset, "%s '%.*s' does not end", what,
-                              TEXT_ARG(name))
-                : parser_fail(parser, parser->token.offset, "'{' without '}'");
 }
 
-bool parser_expected(struct parser *parser, const char *what)
+void parser_expected(struct parser *parser, const char *what)
 {
     struct text found = parser_text(parser);
+    size_t place = parser->token.offset;
 
-    if (text_starts(text_of(what), TEXT("';'")) && parser_is_unended(parser))
-        return parser_fail(parser, parser->last_end, "';' is missing at the end of the line");
-    if (parser->token.kind == TOKEN_END)
-        return parser_fail(parser, parser->token.offset, "expected %s, not the end of the text",
-                           what);
-    if (text_starts(found, TEXT("/*")))
-        return fail_in_comment(parser, parser->token.offset);
-    if (found.size > 60)
-        found.size = 60;
     for (size_t i = 0; i < found.size; i++)
-        if ((unsigned char)found.data[i] < ' ' || (unsigned char)found.data[i] > '~')
+        if (i == 60 || (unsigned char)found.data[i] < ' ' || (unsigned char)found.data[i] > '~')
             found.size = i;
-    if (found.size == 0)
-        return parser_fail(parser, parser->token.offset, "expected %s", what);
-    return parser_fail(parser, parser->token.offset, "expected %s, not '%.*s'", what,
-                       TEXT_ARG(found));
+    if (text_starts(text_of(what), TEXT("';'")) && parser_is_unended(parser))
+        parser_fail(parser, parser->last_end, "';' is missing at the end of the line");
+    else if (parser->token.kind == TOKEN_END)
+        parser_fail(parser, place, "expected %s, not the end of the text", what);
+    else if (text_starts(found, TEXT("/*")))
+        fail_in_comment(parser, place);
+    else if (found.size == 0)
+        parser_fail(parser, place, "expected %s", what);
+    else
+        parser_fail(parser, place, "expected %s, not '%.*s'", what, TEXT_ARG(found));
 }
 
 bool parser_skip(struct parser *parser, char mark)
@@ -117,97 +149,97 @@ bool parser_skip(struct parser *parser, char mark)
     return is_here;
 }
 
-bool parser_mark(struct parser *parser, char mark)
+void parser_mark(struct parser *parser, char mark)
 {
-    char what[4] = {'\'', mark, '\'', '\0'};
+    const char what[] = {'\'', mark, '\'', '\0'};
 
-    /* A semicolon missing at a line's end is reported and then assumed: no error follows from it.
-     */
-    return parser_skip(parser, mark) || parser_expected(parser, what) ||
-           (mark == ';' && parser_is_unended(parser));
+    if (parser_skip(parser, mark))
+        return;
+    if (mark == ';' && parser_is_unended(parser))
+        parser_report(parser, parser->last_end, "';' is missing at the end of the line");
+    else
+        parser_expected(parser, what);
 }
 
-bool parser_word(struct parser *parser, struct text *word, const char *what)
+struct text parser_word(struct parser *parser, const char *what)
 {
-    if (parser->token.kind != TOKEN_WORD)
-        return parser_expected(parser, what);
-    *word = parser_text(parser);
+    struct text word = parser_text(parser);
+
+    if (parser->token.kind != TOKEN_WORD) {
+        parser_expected(parser, what);
+        return (struct text){0};
+    }
     parser_next(parser);
-    return true;
+    return word;
 }
 
-bool parser_number(struct parser *parser, uint64_t *value, uint64_t largest, const char *what)
+uint64_t parser_number(struct parser *parser, uint64_t largest, const char *what)
 {
+    uint64_t value = 0;
+
     if (parser->token.kind != TOKEN_NUMBER ||
-        lexer_number(parser_text(parser), value, NULL) != NUMBER_INTEGER)
-        return parser_expected(parser, what);
-    if (*value > largest)
-        return parser_fail(parser, parser->token.offset, "%s is too large", what);
+        lexer_number(parser_text(parser), &value, NULL) != NUMBER_INTEGER)
+        parser_expected(parser, what);
+    else if (value > largest)
+        parser_fail(parser, parser->token.offset, "%s is too large", what);
     parser_next(parser);
-    return true;
+    return parser->failed ? 0 : value;
 }
 
-bool parser_count(struct parser *parser, uint64_t *value, uint64_t largest, const char *what)
+uint64_t parser_count(struct parser *parser, uint64_t largest, const char *what)
 {
-    if (parser->token.kind != TOKEN_WORD || !lexer_literal(parser_text(parser), value))
-        return parser_number(parser, value, largest, what);
+    uint64_t value;
+
+    if (parser->token.kind != TOKEN_WORD || !lexer_literal(parser_text(parser), &value))
+        return parser_number(parser, largest, what);
     parser_next(parser);
-    return true;
+    return value;
 }
 
-bool parser_strings(struct parser *parser)
+void parser_strings(struct parser *parser)
 {
     do {
         if (parser->token.kind != TOKEN_STRING)
-            return parser_expected(parser, "a string");
+            parser_expected(parser, "a string");
         parser_next(parser);
     } while (parser_skip(parser, ','));
-    return true;
 }
 
-bool parser_alignment(struct parser *parser, uint32_t *alignment)
+uint32_t parser_alignment(struct parser *parser)
 {
     size_t place;
     uint64_t value;
 
     parser_next(parser);
     place = parser->token.offset;
-    if (!parser_number(parser, &value, LARGEST_ALIGNMENT, "an alignment"))
-        return false;
+    value = parser_number(parser, LARGEST_ALIGNMENT, "an alignment");
     if (value == 0 || (value & (value - 1)) != 0)
-        return parser_fail(parser, place, "alignment is not a power of two");
-    *alignment = (uint32_t)value;
-    return true;
+        parser_fail(parser, place, "alignment is not a power of two");
+    return (uint32_t)value;
 }
 
-bool parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, bool *is_open)
+void parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, bool *is_open)
 {
-    bool is_first = true;
-    uint64_t dimension;
+    for (bool is_first = true; parser_skip(parser, '['); is_first = false) {
+        uint64_t dimension = 1;
 
-    while (parser_skip(parser, '[')) {
         *is_array = true;
-        if (is_first && parser_at_mark(parser, ']')) {
+        if (is_first && parser_at_mark(parser, ']'))
             *is_open = true;
-        } else {
-            if (!parser_count(parser, &dimension, LARGEST_OBJECT, "an array size"))
-                return false;
-            /* With an initial value ptxas treats 0 as a missing size (measured). */
-            if (is_first && dimension == 0) {
-                *is_open = true;
-                dimension = 1;
-            }
-            if (__builtin_mul_overflow(*count, dimension, count) || *count > LARGEST_OBJECT)
-                return parser_fail(parser, parser->last_end - 1, "array is too large");
+        else
+            dimension = parser_count(parser, LARGEST_OBJECT, "an array size");
+        /* With an initial value ptxas treats 0 as a missing size (measured). */
+        if (is_first && dimension == 0) {
+            *is_open = true;
+            dimension = 1;
         }
-        is_first = false;
-        if (!parser_mark(parser, ']'))
-            return false;
+        if (__builtin_mul_overflow(*count, dimension, count) || *count > LARGEST_OBJECT)
+            parser_fail(parser, parser->last_end - 1, "array is too large");
+        parser_mark(parser, ']');
     }
-    return true;
 }
 
-bool parser_type(struct parser *parser, uint8_t *type, uint8_t *vector, const char *what)
+void parser_type(struct parser *parser, uint8_t *type, uint8_t *vector, const char *what)
 {
     struct text word = parser_text(parser);
 
@@ -216,9 +248,8 @@ bool parser_type(struct parser *parser, uint8_t *type, uint8_t *vector, const ch
         parser_next(parser);
     *type = (uint8_t)ptx_type_find(parser_text(parser));
     if (parser->token.kind != TOKEN_DOT || *type == PTX_NO_TYPE)
-        return parser_expected(parser, what);
+        parser_expected(parser, what);
     parser_next(parser);
-    return true;
 }
 
 uint32_t parser_line(const struct parser *parser)
@@ -229,8 +260,11 @@ uint32_t parser_line(const struct parser *parser)
 
 void parser_add(struct parser *parser, const struct ptx_item *item, size_t start)
 {
-    struct ptx_item *added = &ARRAY_PUSH(parser->items, parser->item_count, parser->item_capacity);
+    struct ptx_item *added;
 
+    if (parser->failed)
+        return;
+    added = &ARRAY_PUSH(parser->items, parser->item_count, parser->item_capacity);
     parser->line += lexer_count_lines(parser->lexer.text, parser->counted, start);
     if (start > parser->counted)
         parser->counted = start;

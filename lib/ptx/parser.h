@@ -1,8 +1,9 @@
 /* parser.h: shared by the parts of the module parser, and by that of bodies (language): the current
  * token, error reporting, and declarations.
  *
- * The parser looks one token ahead. A parser_* function that returns false has reported the error;
- * the item is then abandoned, and parsing goes on after it. */
+ * The parser looks one token ahead. After an error it stands at TOKEN_END, where nothing that is
+ * called moves it or reports anything, until parser_recover(): so errors are looked at once, when
+ * an item is complete. What is read meanwhile is zero or empty. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,6 +14,9 @@
 #include "ptx/lexer.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
+
+/* Most errors reported for a module or a body: enough to see a pattern, few enough to read. */
+#define PARSER_MOST_ERRORS 20u
 
 struct parser {
     struct lexer lexer;
@@ -28,12 +32,18 @@ struct parser {
     size_t counted; /* lines have been counted up to this offset */
     uint32_t line;  /* of `counted`, from 1 */
     unsigned errors;
-    bool is_body;      /* it parses a function's body */
-    uint64_t numbered; /* variables made from ranges, and bytes before a body */
+    bool failed;          /* since parser_recover() */
+    struct token resume;  /* then: the token at which it failed */
+    bool is_body;         /* it parses a function's body */
+    struct text function; /* and that is the function's name */
+    uint64_t numbered;    /* variables made from ranges, and bytes before a body */
 };
 
 /* Moves to the next token. */
 void parser_next(struct parser *parser);
+
+/* After a failure: back to the token at which it happened. */
+void parser_recover(struct parser *parser);
 
 /* The text of the current token. */
 struct text parser_text(const struct parser *parser);
@@ -48,38 +58,41 @@ bool parser_at_dot(const struct parser *parser, const char *word);
  * begins a line: if a `;` was expected, it was forgotten. */
 bool parser_is_unended(const struct parser *parser);
 
-/* Reports "expected WHAT, not 'token'" at the current token, or that a line's `;` is missing;
- * returns false. */
-bool parser_expected(struct parser *parser, const char *what);
+/* Fails with "expected WHAT, not 'token'" at the current token, or with a line's missing `;`. */
+void parser_expected(struct parser *parser, const char *what);
 
-/* Reports an error at `place`, which must lie in the text; returns false. */
-bool parser_fail(struct parser *parser, size_t place, const char *format, ...)
+/* Fails with an error at `place`, which must lie in the text; the other goes on after reporting. */
+void parser_fail(struct parser *parser, size_t place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+void parser_report(struct parser *parser, size_t place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Moves from the current token, an opening brace, to its closing brace. If there is none, reports
- * that "WHAT 'NAME'", or a comment, does not end, and returns false; without `what`, "'{' without
- * '}'". */
-bool parser_braces(struct parser *parser, const char *what, struct text name);
+/* Moves from the current token, an opening brace, behind its closing brace. If there is none, fails
+ * with "WHAT 'NAME' does not end", or so for a comment; without `what`, "'{' without '}'". */
+void parser_braces(struct parser *parser, const char *what, struct text name);
 
 /* Consumes the mark if it is the current token. */
 bool parser_skip(struct parser *parser, char mark);
 
-/* Each of these consumes the current token if it is the expected one; WARP_SZ is a count. */
-bool parser_mark(struct parser *parser, char mark);
-bool parser_word(struct parser *parser, struct text *word, const char *what);
-bool parser_number(struct parser *parser, uint64_t *value, uint64_t largest, const char *what);
-bool parser_count(struct parser *parser, uint64_t *value, uint64_t largest, const char *what);
-bool parser_alignment(struct parser *parser, uint32_t *alignment);
+/* Each of these consumes the current token, which must be the expected one; WARP_SZ is a count. A
+ * semicolon that is missing at a line's end is reported and then assumed. */
+void parser_mark(struct parser *parser, char mark);
+struct text parser_word(struct parser *parser, const char *what);
+uint64_t parser_number(struct parser *parser, uint64_t largest, const char *what);
+uint64_t parser_count(struct parser *parser, uint64_t largest, const char *what);
+
+/* The number behind the current token, `.align`. */
+uint32_t parser_alignment(struct parser *parser);
 
 /* One or more strings with commas between them, as `.pragma` has them. */
-bool parser_strings(struct parser *parser);
+void parser_strings(struct parser *parser);
 
 /* The array suffix "[4][2]": multiplies *count by each dimension; *is_array when there is one, and
  * *is_open when the first is empty (it counts as 1). */
-bool parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, bool *is_open);
+void parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, bool *is_open);
 
 /* `[.vN] .type`: *vector is 1 without `.vN`. `what` names the expected thing for the message. */
-bool parser_type(struct parser *parser, uint8_t *type, uint8_t *vector, const char *what);
+void parser_type(struct parser *parser, uint8_t *type, uint8_t *vector, const char *what);
 
 /* Bytes of an element, or of a vector of them; handles of textures and the like have 8. */
 static inline uint32_t parser_element_size(uint8_t type, uint8_t vector)
@@ -90,22 +103,24 @@ static inline uint32_t parser_element_size(uint8_t type, uint8_t vector)
 /* The line of the current token, from 1. */
 uint32_t parser_line(const struct parser *parser);
 
-/* Adds an item, whose text goes from `start` to the end of the token before the current one. */
+/* Adds an item, whose text goes from `start` to the end of the token before the current one, unless
+ * the parser has failed. */
 void parser_add(struct parser *parser, const struct ptx_item *item, size_t start);
 
 /* function.c: after the linkage; the current token is `.func` or `.entry`. */
-bool parser_function(struct parser *parser, enum ptx_linkage linkage, size_t start);
+void parser_function(struct parser *parser, enum ptx_linkage linkage, size_t start);
 
-/* `.callprototype (...) _ (...)`: sets the head and the parameters. */
-bool parser_prototype(struct parser *parser, struct ptx_function *prototype);
+/* From `.func`, `.entry` or `.callprototype` to the parameters' end: sets head and parameters, and
+ * returns the name. */
+struct text parser_head(struct parser *parser, struct ptx_function *function);
 
 /* variable.c: after the linkage; the current token is the space, or an attribute or alignment
  * before it. Registers of a body are variables; of a range of them there is one item, whose number
  * is one more than the range's. */
-bool parser_variable(struct parser *parser, enum ptx_linkage linkage, size_t start);
+void parser_variable(struct parser *parser, enum ptx_linkage linkage, size_t start);
 
 /* The space that the current token names, or PTX_SPACE_NONE. */
 enum ptx_space parser_space(const struct parser *parser);
 
 /* ".attribute(...)": sets its fields in *variable, which is NULL for a function. */
-bool parser_attribute(struct parser *parser, struct ptx_variable *variable);
+void parser_attribute(struct parser *parser, struct ptx_variable *variable);
