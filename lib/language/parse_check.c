@@ -1,10 +1,9 @@
 /* parse_check.c: checks operands against the row of syntax_table.def that matches the instruction's
- * words.
+ * words. A check returns what is wrong, or NULL.
  *
  * Compatible types, measured on ptxas: bits match every type of their size; signed and unsigned
  * integers match each other; floats only floats; halves, packed and small floats only bits. An
- * integer literal is not a float, and a double literal is rounded if a float is expected.
- */
+ * integer literal is not a float, and a double literal is rounded if a float is expected. */
 #include "language/parser.h"
 
 #include <stdlib.h>
@@ -12,22 +11,11 @@
 #include "language/opcode.h"
 
 struct checking {
-    struct body_parser *parser;
+    const struct body *body;
     const struct instruction *instruction;
-    const char *problem; /* the first one found, or NULL */
-    const struct operand *culprit;
-    unsigned addresses; /* seen so far */
-    bool is_store;
+    const struct operand *culprit; /* the innermost one that is wrong */
+    unsigned addresses;            /* seen so far */
 };
-
-static bool mismatch(struct checking *checking, const struct operand *operand, const char *problem)
-{
-    if (!checking->problem) {
-        checking->problem = problem;
-        checking->culprit = operand;
-    }
-    return false;
-}
 
 static bool is_integer(char type)
 {
@@ -43,138 +31,135 @@ static bool classes_agree(char rule, char type)
     return rule == type || rule == 'b' || type == 'b' || (is_integer(rule) && is_integer(type));
 }
 
-static bool check_register(struct checking *checking, const struct operand_rule *rule,
-                           const struct operand *operand)
+static bool is_warp_size(const struct operand *operand)
 {
-    const struct virtual_register *reg = &checking->parser->body->registers[operand->reg];
+    return operand->kind == OPERAND_SPECIAL &&
+           strcmp(special_name((uint16_t)operand->label), "WARP_SZ") == 0;
+}
+
+static const char *check_register(const struct checking *checking, const struct operand_rule *rule,
+                                  const struct operand *operand)
+{
+    const struct virtual_register *reg = &checking->body->registers[operand->reg];
     char type = reg->type ? reg->type : reg->class == REGISTER_PREDICATE ? 'p' : 'b';
     unsigned bits = reg->bits;
 
     if (operand->part == PART_LANE && reg->lanes > 1)
         bits /= reg->lanes;
     if ((rule->class == 'p') != (type == 'p'))
-        return mismatch(checking, operand,
-                        type == 'p' ? "a predicate cannot stand here" : "a predicate is needed");
+        return type == 'p' ? "a predicate cannot stand here" : "a predicate is needed";
     if (!classes_agree(rule->class, type))
-        return mismatch(checking, operand,
-                        "the register's type does not go with the instruction's");
+        return "the register's type does not go with the instruction's";
     if (operand->part == PART_BYTES || operand->part == PART_HALVES)
-        return true;
+        return NULL;
     if (rule->class == 'a')
-        return bits == 32 || bits == 64 || mismatch(checking, operand, "an address is needed");
-    if (bits == rule->bits || (bits > rule->bits && (rule->flags & RULE_WIDER)))
-        return true;
-    if (reg->lanes > 1 && bits == (unsigned)rule->bits * rule->lanes)
-        return true;
-    return mismatch(checking, operand,
-                    bits > rule->bits ? "the register is too wide" : "the register is too narrow");
+        return bits == 32 || bits == 64 ? NULL : "an address is needed";
+    if (bits == rule->bits || (bits > rule->bits && (rule->flags & RULE_WIDER)) ||
+        (reg->lanes > 1 && bits == (unsigned)rule->bits * rule->lanes))
+        return NULL;
+    return bits > rule->bits ? "the register is too wide" : "the register is too narrow";
 }
 
-static bool check_literal(struct checking *checking, const struct operand_rule *rule,
-                          const struct operand *operand)
+static const char *check_literal(const struct operand_rule *rule, unsigned bits)
 {
-    unsigned bits = operand->immediate_bits;
-
     switch (rule->class) {
     case 'f':
-        return bits != 0 || mismatch(checking, operand, "a floating-point literal is needed");
+        return bits ? NULL : "a floating-point literal is needed";
     case 'b':
-        return bits == 0 || bits == rule->bits ||
-               mismatch(checking, operand, "the literal has another size");
+        return bits == 0 || bits == rule->bits ? NULL : "the literal has another size";
     case 'x':
-        return mismatch(checking, operand, "a register is needed");
+        return "a register is needed";
     default:
-        return bits == 0 || mismatch(checking, operand, "an integer is needed");
+        return bits ? "an integer is needed" : NULL;
     }
 }
 
-static bool check_special(struct checking *checking, const struct operand_rule *rule,
-                          const struct operand *operand)
+static const char *check_special(const struct operand_rule *rule, const struct operand *operand)
 {
-    const char *name = special_name((uint16_t)operand->label);
-
-    if (strcmp(name, "WARP_SZ") == 0)
-        return is_integer(rule->class) || rule->class == 'b' ||
-               mismatch(checking, operand, "an integer cannot stand here");
+    if (is_warp_size(operand))
+        return is_integer(rule->class) || rule->class == 'b' ? NULL
+                                                             : "an integer cannot stand here";
     if (!(rule->flags & RULE_SPECIAL) || rule->class == 'f' || rule->class == 'x')
-        return mismatch(checking, operand, "special registers are read by mov only");
-    return opcode_special_fits(name, rule->class, rule->bits) ||
-           mismatch(checking, operand, "the special register has another size");
+        return "special registers are read by mov only";
+    return opcode_special_fits(special_name((uint16_t)operand->label), rule->class, rule->bits)
+               ? NULL
+               : "the special register has another size";
 }
 
-static bool check_value(struct checking *checking, const struct operand_rule *rule,
-                        const struct operand *operand);
+static const char *check_value(struct checking *checking, const struct operand_rule *rule,
+                               const struct operand *operand);
 
-/* Checks that the elements of a vector are scalars of one size. */
-static bool check_elements(struct checking *checking, const struct operand_rule *rule,
-                           const struct operand *operand)
+/* The elements of a vector are scalars of one size. */
+static const char *check_elements(struct checking *checking, const struct operand_rule *rule,
+                                  const struct operand *operand)
 {
-    bool has_register = false;
+    bool has_register = false, is_written = rule->flags & RULE_WRITTEN;
     unsigned bits = 0;
 
     for (uint32_t i = 0; i < operand->element_count; i++) {
         const struct operand *element = &operand->elements[i];
+        bool is_sink = element->kind == OPERAND_SINK;
+        const char *problem = is_sink ? is_written ? NULL : "a sink cannot be read"
+                                      : check_value(checking, rule, element);
 
-        if (element->kind == OPERAND_SINK && (rule->flags & RULE_WRITTEN))
-            continue;
-        if (element->kind == OPERAND_SINK)
-            return mismatch(checking, element, "a sink cannot be read");
-        has_register = true;
-        if (!check_value(checking, rule, element))
-            return false;
-        if (element->kind != OPERAND_REGISTER || element->component)
-            continue;
-        unsigned own = checking->parser->body->registers[element->reg].bits;
+        if (!problem && element->kind == OPERAND_REGISTER && !element->component) {
+            unsigned own = checking->body->registers[element->reg].bits;
 
-        if (bits && own != bits)
-            return mismatch(checking, element, "the elements of a vector are of one size");
-        bits = own;
+            if (bits && own != bits)
+                problem = "the elements of a vector are of one size";
+            bits = own;
+        }
+        if (problem) {
+            checking->culprit = checking->culprit ?: element;
+            return problem;
+        }
+        has_register |= !is_sink;
     }
-    return has_register || mismatch(checking, operand, "a vector of sinks has no type");
+    return has_register ? NULL : "a vector of sinks has no type";
 }
 
 /* mov.b64 {a, b}, d: the elements' sizes add up to the type's. */
-static bool check_packing(struct checking *checking, const struct operand_rule *rule,
-                          const struct operand *operand)
+static const char *check_packing(struct checking *checking, const struct operand_rule *rule,
+                                 const struct operand *operand)
 {
     struct operand_rule part = *rule;
 
     if (operand->element_count == 1) /* {a} is a */
         return check_elements(checking, rule, operand);
     if (!(rule->flags & RULE_MAY_VECTOR) || rule->class != 'b')
-        return mismatch(checking, operand, "a vector cannot stand here");
+        return "a vector cannot stand here";
     if (operand->element_count != 2 && operand->element_count != 4)
-        return mismatch(checking, operand, "a vector has 2 or 4 elements here");
+        return "a vector has 2 or 4 elements here";
     part.bits = (uint16_t)(rule->bits / operand->element_count);
     if (part.bits < 8)
-        return mismatch(checking, operand, "the vector has too many elements");
+        return "the vector has too many elements";
     part.flags &= (uint16_t)(~(RULE_MAY_VECTOR | RULE_SPECIAL | RULE_SYMBOL));
     for (uint32_t i = 0; i < operand->element_count; i++)
         if (operand->elements[i].kind == OPERAND_REGISTER &&
-            checking->parser->body->registers[operand->elements[i].reg].class == REGISTER_PREDICATE)
-            return true; /* ptxas packs predicates too */
+            checking->body->registers[operand->elements[i].reg].class == REGISTER_PREDICATE)
+            return NULL; /* ptxas packs predicates too */
     return check_elements(checking, &part, operand);
 }
 
-static bool check_vector(struct checking *checking, const struct operand_rule *rule,
-                         const struct operand *operand)
+static const char *check_vector(struct checking *checking, const struct operand_rule *rule,
+                                const struct operand *operand)
 {
     struct operand_rule element = *rule;
 
-    if (operand->kind == OPERAND_REGISTER)
-        return checking->parser->body->registers[operand->reg].lanes == rule->lanes ||
-               mismatch(checking, operand, "a vector is needed");
+    if (operand->kind == OPERAND_REGISTER &&
+        checking->body->registers[operand->reg].lanes == rule->lanes)
+        return NULL;
     if (operand->kind != OPERAND_VECTOR)
-        return mismatch(checking, operand, "a vector is needed");
+        return "a vector is needed";
     if (operand->element_count != rule->lanes)
-        return mismatch(checking, operand, "the vector has another number of elements");
+        return "the vector has another number of elements";
     element.lanes = 0;
     element.flags &= (uint16_t)(~(RULE_MAY_SINK | RULE_SPECIAL | RULE_SYMBOL));
     return check_elements(checking, &element, operand);
 }
 
-static bool check_value(struct checking *checking, const struct operand_rule *rule,
-                        const struct operand *operand)
+static const char *check_value(struct checking *checking, const struct operand_rule *rule,
+                               const struct operand *operand)
 {
     bool is_written = (rule->flags & RULE_WRITTEN) != 0;
 
@@ -182,43 +167,47 @@ static bool check_value(struct checking *checking, const struct operand_rule *ru
         return check_vector(checking, rule, operand);
     if (is_written && operand->kind != OPERAND_REGISTER && operand->kind != OPERAND_VECTOR &&
         operand->kind != OPERAND_SINK)
-        return mismatch(checking, operand, "a register is needed for the result");
+        return "a register is needed for the result";
     switch (operand->kind) {
     case OPERAND_REGISTER:
         if (operand->is_negated && !(rule->flags & RULE_MAY_NEGATE))
-            return mismatch(checking, operand, "it cannot be negated here");
+            return "it cannot be negated here";
         if (operand->is_inverted && (rule->class != 'p' || is_written))
-            return mismatch(checking, operand, "only a predicate that is read can be inverted");
+            return "only a predicate that is read can be inverted";
         return check_register(checking, rule, operand);
     case OPERAND_IMMEDIATE:
-        return check_literal(checking, rule, operand);
+        return check_literal(rule, operand->immediate_bits);
     case OPERAND_SPECIAL:
-        return check_special(checking, rule, operand);
+        return check_special(rule, operand);
     case OPERAND_SYMBOL:
-        return ((rule->flags & RULE_SYMBOL) && rule->class != 'f' && rule->class != 'x') ||
-               mismatch(checking, operand, "a register is needed");
+        return (rule->flags & RULE_SYMBOL) && rule->class != 'f' && rule->class != 'x'
+                   ? NULL
+                   : "a register is needed";
     case OPERAND_SINK:
-        return (rule->flags & RULE_MAY_SINK) ||
-               mismatch(checking, operand, "a sink cannot stand here");
+        return rule->flags & RULE_MAY_SINK ? NULL : "a sink cannot stand here";
     case OPERAND_VECTOR:
         return check_packing(checking, rule, operand);
     default:
-        return mismatch(checking, operand, "a register is needed");
+        return "a register is needed";
     }
 }
 
 /* d|p: the second is a predicate. */
-static bool check_pair(struct checking *checking, const struct operand_rule *rule,
-                       const struct operand *operand)
+static const char *check_pair(struct checking *checking, const struct operand_rule *rule,
+                              const struct operand *operand)
 {
     static const struct operand_rule predicate = {
         .kind = RULE_VALUE, .class = 'p', .bits = 1, .flags = RULE_WRITTEN | RULE_MAY_SINK};
     struct operand_rule first = *rule;
+    const char *problem = NULL;
 
     first.flags |= RULE_MAY_SINK;
-    if (rule->kind == RULE_VALUE && !check_value(checking, &first, &operand->elements[0]))
-        return false;
-    return check_value(checking, &predicate, &operand->elements[1]);
+    for (int i = rule->kind == RULE_VALUE ? 0 : 1; i < 2 && !problem; i++) {
+        problem = check_value(checking, i == 0 ? &first : &predicate, &operand->elements[i]);
+        if (problem)
+            checking->culprit = checking->culprit ?: &operand->elements[i];
+    }
+    return problem;
 }
 
 /* "4/8/16", "-1/1", "0..15", "128" */
@@ -237,93 +226,81 @@ static bool has_value(const char *values, int64_t value)
     return false;
 }
 
-static bool check_immediate(struct checking *checking, const struct operand_rule *rule,
-                            const struct operand *operand)
+static const char *check_immediate(const struct operand_rule *rule, const struct operand *operand)
 {
-    if (operand->kind == OPERAND_SPECIAL &&
-        strcmp(special_name((uint16_t)operand->label), "WARP_SZ") == 0)
-        return true;
+    if (is_warp_size(operand))
+        return NULL;
     if (operand->kind != OPERAND_IMMEDIATE || operand->immediate_bits)
-        return mismatch(checking, operand, "an integer literal is needed");
-    return !rule->values || has_value(rule->values, operand->value) ||
-           mismatch(checking, operand, "the value is out of range");
+        return "an integer literal is needed";
+    return !rule->values || has_value(rule->values, operand->value) ? NULL
+                                                                    : "the value is out of range";
 }
 
 /* One register of a fragment; all have the size that the rule gives, or that of the first. */
-static bool check_part(struct checking *checking, const struct operand_rule *rule,
-                       const struct operand *part, unsigned *bits)
+static const char *check_part(const struct checking *checking, const struct operand_rule *rule,
+                              const struct operand *part, unsigned *bits)
 {
     const struct virtual_register *reg;
 
     if (part->kind == OPERAND_SINK)
-        return (rule->flags & RULE_WRITTEN) || mismatch(checking, part, "a sink cannot be read");
+        return rule->flags & RULE_WRITTEN ? NULL : "a sink cannot be read";
     if ((part->kind == OPERAND_IMMEDIATE && !(rule->flags & RULE_WRITTEN)) ||
         (part->kind == OPERAND_SPECIAL && (rule->flags & RULE_SPECIAL)))
-        return true;
+        return NULL;
     if (part->kind != OPERAND_REGISTER || part->is_negated || part->is_inverted)
-        return mismatch(checking, part, "a register is needed");
-    reg = &checking->parser->body->registers[part->reg];
+        return "a register is needed";
+    reg = &checking->body->registers[part->reg];
     if (reg->class == REGISTER_PREDICATE)
-        return mismatch(checking, part, "a predicate cannot stand here");
+        return "a predicate cannot stand here";
     if (part->part == PART_LANE || reg->lanes > 1)
-        return true;
-    if (*bits == 0)
-        *bits = reg->bits;
-    return *bits == reg->bits ||
-           mismatch(checking, part, "a register of the vector has another size");
+        return NULL;
+    *bits = *bits ?: reg->bits;
+    return *bits == reg->bits ? NULL : "a register of the vector has another size";
 }
 
 /* A matrix fragment or similar: a vector of registers, or a single one. */
-static bool check_parts(struct checking *checking, const struct operand_rule *rule,
-                        const struct operand *operand)
+static const char *check_parts(struct checking *checking, const struct operand_rule *rule,
+                               const struct operand *operand)
 {
     bool is_vector = operand->kind == OPERAND_VECTOR;
     unsigned bits = rule->bits;
 
     if (operand->kind == OPERAND_REGISTER && rule->lanes > 1 &&
-        checking->parser->body->registers[operand->reg].lanes == rule->lanes)
-        return true;
+        checking->body->registers[operand->reg].lanes == rule->lanes)
+        return NULL;
     if (rule->lanes && !is_vector)
-        return mismatch(checking, operand, "a vector is needed");
+        return "a vector is needed";
     if (is_vector && rule->lanes && rule->lanes != SYNTAX_ANY_LANES &&
         rule->lanes != operand->element_count)
-        return mismatch(checking, operand, "the vector has another number of elements");
+        return "the vector has another number of elements";
     /* Only wgmma has vectors of any multiple of four registers. */
     if (is_vector && checking->instruction->opcode != INDEX_wgmma &&
         (operand->element_count & (operand->element_count - 1)))
-        return mismatch(checking, operand, "a vector of this size does not exist");
+        return "a vector of this size does not exist";
     if (!is_vector || operand->part == PART_PAIR)
         return check_part(checking, rule, operand, &bits);
-    for (uint32_t i = 0; i < operand->element_count; i++)
-        if (!check_part(checking, rule, &operand->elements[i], &bits))
-            return false;
-    return true;
+    for (uint32_t i = 0; i < operand->element_count; i++) {
+        const char *problem = check_part(checking, rule, &operand->elements[i], &bits);
+
+        if (problem) {
+            checking->culprit = &operand->elements[i];
+            return problem;
+        }
+    }
+    return NULL;
 }
 
 /* The state space that the instruction names for its address number `index`, or PTX_SPACE_NONE: an
  * instruction that moves data names two. */
 static enum ptx_space space_of(const struct instruction *instruction, unsigned index)
 {
-    static const struct {
-        const char *word;
-        enum ptx_space space;
-    } spaces[] = {{"global", PTX_SPACE_GLOBAL},
-                  {"shared", PTX_SPACE_SHARED},
-                  {"local", PTX_SPACE_LOCAL},
-                  {"const", PTX_SPACE_CONST},
-                  {"param", PTX_SPACE_PARAM}};
-
     for (unsigned i = 0; i < instruction->modifier_count; i++) {
         const char *name = modifier_name(instruction->modifiers[i]);
+        struct text word = {name, strcspn(name, ":")};
 
-        for (size_t k = 0; k < sizeof spaces / sizeof spaces[0]; k++) {
-            size_t size = strlen(spaces[k].word);
-
-            if (strncmp(name, spaces[k].word, size) != 0 || (name[size] && name[size] != ':'))
-                continue;
-            if (index-- == 0)
-                return spaces[k].space;
-        }
+        for (enum ptx_space space = PTX_SPACE_GLOBAL; space <= PTX_SPACE_PARAM; space++)
+            if (text_equal(word, text_of(ptx_space_names[space] + 1)) && index-- == 0)
+                return space;
     }
     return PTX_SPACE_NONE;
 }
@@ -333,60 +310,59 @@ static bool space_agrees(enum ptx_space space, const struct body_symbol *symbol,
     if (space == PTX_SPACE_NONE)
         return symbol->space != PTX_SPACE_TEX && symbol->space != PTX_SPACE_CONST &&
                symbol->space != PTX_SPACE_PARAM;
-    if (is_written && symbol->is_parameter && !symbol->is_return)
-        return false;
-    return space == symbol->space;
+    return space == symbol->space && !(is_written && symbol->is_parameter && !symbol->is_return);
 }
 
-static bool check_address(struct checking *checking, const struct operand *operand)
+static const char *check_address(struct checking *checking, const struct operand *operand)
 {
-    const struct body *body = checking->parser->body;
-    unsigned flags = opcode_get(checking->instruction->opcode)->flags;
+    const struct body *body = checking->body;
+    const struct instruction *instruction = checking->instruction;
     unsigned index = checking->addresses++;
     enum ptx_space space;
 
     if (operand->kind != OPERAND_ADDRESS)
-        return mismatch(checking, operand, "an address is needed");
+        return "an address is needed";
     if (operand->reg != NO_INDEX && body->registers[operand->reg].type == 'f')
-        return mismatch(checking, operand, "a float is no address");
-    if (operand->symbol == NO_INDEX || (flags & OPCODE_TEXTURE))
-        return true;
+        return "a float is no address";
+    if (operand->symbol == NO_INDEX || (opcode_get(instruction->opcode)->flags & OPCODE_TEXTURE))
+        return NULL;
     if (body->symbols[operand->symbol].is_function)
-        return mismatch(checking, operand, "a function is no data");
-    space = space_of(checking->instruction, index);
+        return "a function is no data";
+    space = space_of(instruction, index);
     if (index && space == PTX_SPACE_NONE) /* a barrier or a map: not in the instruction's space */
-        return true;
-    return space_agrees(space, &body->symbols[operand->symbol], checking->is_store) ||
-           mismatch(checking, operand, "the state space does not go with the address");
+        return NULL;
+    return space_agrees(space, &body->symbols[operand->symbol], instruction->opcode == INDEX_st)
+               ? NULL
+               : "the state space does not go with the address";
 }
 
-static bool check_barrier(struct checking *checking)
+static const char *check_barrier(struct checking *checking)
 {
     const struct instruction *instruction = checking->instruction;
-    unsigned at = instruction->results;
-    const struct operand *number = &instruction->operands[at];
+    const struct operand *number = &instruction->operands[instruction->results];
+    int given = instruction->operand_count - instruction->results;
 
     if (instruction->modifier_count &&
         strcmp(modifier_name(instruction->modifiers[0]), "warp") == 0)
-        return true;
-    if (at < instruction->operand_count && number->kind == OPERAND_IMMEDIATE &&
-        (number->value < 0 || number->value > 15))
-        return mismatch(checking, number, "a barrier's number is 0 to 15");
-    if (at + 1 < instruction->operand_count && number[1].kind == OPERAND_IMMEDIATE &&
-        number[1].value % 32 != 0)
-        return mismatch(checking, number + 1, "the number of threads is a multiple of 32");
-    return true;
+        return NULL;
+    checking->culprit = number;
+    if (given > 0 && number->kind == OPERAND_IMMEDIATE && (number->value < 0 || number->value > 15))
+        return "a barrier's number is 0 to 15";
+    checking->culprit = ++number;
+    if (given > 1 && number->kind == OPERAND_IMMEDIATE && number->value % 32 != 0)
+        return "the number of threads is a multiple of 32";
+    return NULL;
 }
 
-static bool check_operand(struct checking *checking, const struct operand_rule *rule,
-                          const struct operand *operand)
+static const char *check_operand(struct checking *checking, const struct operand_rule *rule,
+                                 const struct operand *operand)
 {
     bool is_pair = operand->kind == OPERAND_VECTOR && operand->part == PART_PAIR;
 
     if (is_pair && !(rule->flags & (RULE_MAY_PAIR | RULE_MUST_PAIR)))
-        return mismatch(checking, operand, "the instruction has no second result");
+        return "the instruction has no second result";
     if (!is_pair && (rule->flags & RULE_MUST_PAIR))
-        return mismatch(checking, operand, "a predicate is needed for the second result");
+        return "a predicate is needed for the second result";
     if (is_pair)
         return check_pair(checking, rule, operand);
     switch (rule->kind) {
@@ -395,94 +371,87 @@ static bool check_operand(struct checking *checking, const struct operand_rule *
     case RULE_PARTS:
         return check_parts(checking, rule, operand);
     case RULE_IMMEDIATE:
-        return check_immediate(checking, rule, operand);
+        return check_immediate(rule, operand);
     case RULE_ADDRESS:
         return check_address(checking, operand);
     case RULE_LABEL:
-        return operand->kind == OPERAND_LABEL || mismatch(checking, operand, "a label is needed");
+        return operand->kind == OPERAND_LABEL ? NULL : "a label is needed";
     case RULE_SINK:
-        return operand->kind == OPERAND_SINK ||
-               mismatch(checking, operand, "only '_' can stand here");
+        return operand->kind == OPERAND_SINK ? NULL : "only '_' can stand here";
     default:
-        return true;
+        return NULL;
     }
 }
 
 /* An optional operand is present if more operands are left than are required. */
-static bool check_all(struct checking *checking, const struct syntax *syntax)
+static const char *check_all(struct checking *checking, const struct syntax *syntax)
 {
     const struct instruction *instruction = checking->instruction;
     unsigned at = 0, required = syntax->required;
 
     for (unsigned i = 0; i < syntax->rule_count; i++) {
         const struct operand_rule *rule = &syntax->rules[i];
+        const struct operand *operand = &instruction->operands[at];
+        const char *problem;
 
-        if (rule->flags & RULE_OPTIONAL) {
-            if (instruction->operand_count - at <= required)
-                continue;
-        } else {
+        if (!(rule->flags & RULE_OPTIONAL))
             required--;
-        }
-        if (at == instruction->operand_count)
-            return mismatch(checking, NULL, "an operand is missing");
-        if (!check_operand(checking, rule, &instruction->operands[at++]))
-            return false;
-    }
-    return at == instruction->operand_count ||
-           mismatch(checking, &instruction->operands[at], "one operand too many");
-}
-
-static void report(const struct checking *checking, size_t place)
-{
-    struct parser *base = &checking->parser->base;
-    const char *name = opcode_get(checking->instruction->opcode)->name;
-    const struct operand *culprit = checking->culprit;
-
-    if (culprit)
-        parser_fail(base, (size_t)(culprit->text.data - base->lexer.text.data),
-                    "Arguments mismatch for instruction '%s': '%.*s': %s", name,
-                    TEXT_ARG(culprit->text), checking->problem);
-    else
-        parser_fail(base, place, "Arguments mismatch for instruction '%s': %s", name,
-                    checking->problem);
-}
-
-static struct checking begin(struct body_parser *parser, const struct instruction *instruction)
-{
-    return (struct checking){
-        .parser = parser, .instruction = instruction, .is_store = instruction->opcode == INDEX_st};
-}
-
-/* True if the row that was found, or a later one, matches; else `checking` has the problem of the
- * first. */
-static bool fits(struct checking *checking, struct instruction *instruction)
-{
-    unsigned flags = opcode_get(instruction->opcode)->flags;
-    struct syntax other = checking->parser->syntax;
-
-    syntax_note_results(&other, instruction);
-    if (check_all(checking, &other) && (!(flags & OPCODE_BARRIER) || check_barrier(checking)))
-        return true;
-    while (!(flags & OPCODE_BARRIER) &&
-           syntax_find(&other, instruction->opcode, instruction->modifiers,
-                       instruction->modifier_count, (uint16_t)(other.row + 1))) {
-        struct checking again = begin(checking->parser, instruction);
-
-        if (check_all(&again, &other)) {
-            syntax_note_results(&other, instruction);
-            return true;
+        else if (instruction->operand_count - at <= required)
+            continue;
+        if (at++ == instruction->operand_count)
+            return "an operand is missing";
+        problem = check_operand(checking, rule, operand);
+        if (problem) {
+            checking->culprit = checking->culprit ?: operand;
+            return problem;
         }
     }
-    return false;
+    if (at == instruction->operand_count)
+        return NULL;
+    checking->culprit = &instruction->operands[at];
+    return "one operand too many";
+}
+
+/* NULL if the row that was found, or a later one, matches; else the problem of the first. */
+static const char *check_rows(struct checking *checking, const struct syntax *first,
+                              struct instruction *instruction)
+{
+    bool is_barrier = opcode_get(instruction->opcode)->flags & OPCODE_BARRIER;
+    struct syntax row = *first;
+    const char *problem;
+
+    syntax_note_results(&row, instruction);
+    problem = check_all(checking, &row);
+    if (is_barrier)
+        return problem ?: check_barrier(checking);
+    while (problem && syntax_find(&row, instruction->opcode, instruction->modifiers,
+                                  instruction->modifier_count, (uint16_t)(row.row + 1))) {
+        struct checking again = {.body = checking->body, .instruction = instruction};
+
+        if (!check_all(&again, &row)) {
+            syntax_note_results(&row, instruction);
+            return NULL;
+        }
+    }
+    return problem;
 }
 
 void parse_check(struct body_parser *parser, struct instruction *instruction, size_t place)
 {
-    struct checking checking = begin(parser, instruction);
+    struct parser *base = &parser->base;
+    struct checking checking = {.body = parser->body, .instruction = instruction};
+    const char *name = opcode_get(instruction->opcode)->name, *problem;
 
-    if (opcode_get(instruction->opcode)->flags & OPCODE_CALL) /* call (r), f */
+    if (opcode_get(instruction->opcode)->flags & OPCODE_CALL) { /* call (r), f */
         instruction->results =
             instruction->operand_count > 1 && instruction->operands[0].kind == OPERAND_LIST;
-    else if (!fits(&checking, instruction))
-        report(&checking, place);
+        return;
+    }
+    problem = check_rows(&checking, &parser->syntax, instruction);
+    if (problem && checking.culprit)
+        parser_fail(base, (size_t)(checking.culprit->text.data - base->lexer.text.data),
+                    "Arguments mismatch for instruction '%s': '%.*s': %s", name,
+                    TEXT_ARG(checking.culprit->text), problem);
+    else if (problem)
+        parser_fail(base, place, "Arguments mismatch for instruction '%s': %s", name, problem);
 }

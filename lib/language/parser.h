@@ -1,9 +1,10 @@
 /* parser.h: the state shared by the files of the body parser (parse*.c); private to them.
  *
- * parse.c parses statements, parse_spelling.c opcodes and modifiers, parse_operand.c operands, and
- * parse_declare.c declarations; parse_check.c checks operands against opcodes; parse_names.c looks
- * names up in the current scope, and parse_label.c resolves labels at the end of the body. Errors
- * are those of ptx/parser.h: after one, nothing moves until the statement has ended. */
+ * parse.c parses statements, parse_token.c reports tokens, parse_spelling.c opcodes and modifiers,
+ * parse_operand.c operands, and parse_declare.c declarations; parse_check.c checks operands against
+ * opcodes; parse_names.c looks names up in the current scope, and parse_label.c resolves labels at
+ * the end of the body. Errors are those of ptx/parser.h: after one, nothing moves until the
+ * statement has ended. */
 #pragma once
 
 #include <stdbool.h>
@@ -129,7 +130,7 @@ static inline struct text parse_text(const struct body_parser *parser)
     return parser_text(&parser->base);
 }
 
-/* parse.c */
+/* parse_token.c */
 
 /* Skips the character, or reports that it is missing. */
 void parse_expect(struct body_parser *parser, char mark, const char *where);

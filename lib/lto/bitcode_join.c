@@ -170,7 +170,7 @@ static void write_joined_item(struct joining *joining, const struct ptx_item *it
     if (section == FUNCTIONS)
         buffer_char(&joining->text, '\n');
     if (item->linkage != PTX_INTERNAL && table_find(joining->internal, item->name) == TABLE_NONE)
-        buffer_printf(&joining->text, "%s ", ptx_linkage_name((enum ptx_linkage)item->linkage));
+        buffer_printf(&joining->text, "%s ", ptx_linkage_names[item->linkage]);
     if (section == FUNCTIONS)
         write_renumbered(joining, text);
     else

@@ -40,7 +40,7 @@ static void write_items(const struct joining *joining, struct buffer *text)
             buffer_char(text, '\n');
         if (symbol->linkage != PTX_INTERNAL &&
             (!symbol->is_defined || !parts_is_hidden(joining, symbol)))
-            buffer_printf(text, "%s ", ptx_linkage_name((enum ptx_linkage)symbol->linkage));
+            buffer_printf(text, "%s ", ptx_linkage_names[symbol->linkage]);
         if (place.is_declaration) {
             buffer_append(text, version->text.data, version->head_size);
             buffer_string(text, version->entry->item->function.performance.is_noreturn

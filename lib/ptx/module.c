@@ -165,7 +165,7 @@ static void parse_symbol_item(struct parser *parser, size_t start)
     enum ptx_linkage linkage = PTX_INTERNAL;
 
     for (int i = PTX_EXTERN; i <= PTX_COMMON && linkage == PTX_INTERNAL; i++)
-        if (parser_at_dot(parser, ptx_linkage_name((enum ptx_linkage)i)))
+        if (parser_at_dot(parser, ptx_linkage_names[i]))
             linkage = (enum ptx_linkage)i;
     if (linkage != PTX_INTERNAL)
         parser_next(parser);

@@ -4,8 +4,8 @@
 
 #define WORD(name, word)       word,
 #define ROW(name, word, bytes) {word, bytes},
-static const char *const linkages[] = {"", PTX_LINKAGES(WORD)};
-static const char *const spaces[] = {"", PTX_SPACES(WORD)};
+const char *const ptx_linkage_names[] = {"", PTX_LINKAGES(WORD)};
+const char *const ptx_space_names[] = {"", PTX_SPACES(WORD)};
 static const struct {
     const char *name;
     uint8_t size;
@@ -34,15 +34,10 @@ const char *ptx_type_name(enum ptx_type type)
     return types[type].name;
 }
 
-const char *ptx_linkage_name(enum ptx_linkage linkage)
-{
-    return linkages[linkage];
-}
-
 enum ptx_space ptx_space_find(struct text word)
 {
-    for (size_t i = PTX_SPACE_NONE + 1; i < sizeof spaces / sizeof *spaces; i++)
-        if (text_equal(word, text_of(spaces[i])))
+    for (size_t i = PTX_SPACE_NONE + 1; i <= PTX_SPACE_TEX; i++)
+        if (text_equal(word, text_of(ptx_space_names[i])))
             return (enum ptx_space)i;
     return PTX_SPACE_NONE;
 }

@@ -43,8 +43,8 @@ enum ptx_type ptx_type_find(struct text word);
 /* ".f32"; "" for PTX_NO_TYPE. */
 const char *ptx_type_name(enum ptx_type type);
 
-/* ".visible"; "" for PTX_INTERNAL. */
-const char *ptx_linkage_name(enum ptx_linkage linkage);
+/* ".visible" and ".shared", by number; "" for PTX_INTERNAL and PTX_SPACE_NONE. */
+extern const char *const ptx_linkage_names[], *const ptx_space_names[];
 
 /* The space that a dotted word names (".shared"), or PTX_SPACE_NONE. */
 enum ptx_space ptx_space_find(struct text word);

@@ -35,7 +35,7 @@ static enum ptx_linkage linkage_here(const struct plan *plan, uint32_t symbol)
 static void write_linkage_words(struct chunk_context *context, enum ptx_linkage linkage)
 {
     if (linkage != PTX_INTERNAL)
-        writer_printf(&context->writer, "%s ", ptx_linkage_name(linkage));
+        writer_printf(&context->writer, "%s ", ptx_linkage_names[linkage]);
 }
 
 /* The file table, up to the last file of a module with functions in the chunk. It may have no gap:
