@@ -85,7 +85,7 @@ $(BUILD)/.looked: test/install-dependencies
 	$(Q)CC="$(CC)" PKG_CONFIG="$(PKG_CONFIG)" test/install-dependencies --only-look build
 	$(Q)touch $@
 
-$(BUILD)/preload.so $(BUILD)/plain_program $(BUILD)/large_text.so $(BUILD)/fault.so: | $(BUILD)/.looked
+$(BUILD)/preload.so $(BUILD)/no_driver.so $(BUILD)/plain_program $(BUILD)/large_text.so $(BUILD)/fault.so: | $(BUILD)/.looked
 
 $(BUILD)/.dependencies-%: test/install-dependencies
 	$(Q)mkdir -p $(BUILD)
@@ -127,12 +127,18 @@ $(BUILD)/texts.c: $(TEXTS) Makefile
 $(BUILD)/libminilink.a: $(LIB_OBJECTS)
 	$(call say,AR,$@)rm -f $@ && $(AR) rcs $@ $^
 
-# What os/fork_server preloads into ptxas is a part of the program, as bytes; nothing of a sanitizer's or gcov's is in it.
+# What other programs and libraries load of minilink is a part of the program, as bytes; nothing of a sanitizer's or gcov's
+# is in it.
 PLAIN_CC = $(CC) -std=gnu11 -D_GNU_SOURCE -Ilib -O2 -fPIC -pthread $(WARNINGS) $(CPPFLAGS)
 PRELOAD = lib/os/preload/fork_server.c lib/os/fork_serve.c
 $(BUILD)/preload.so: $(PRELOAD) lib/os/fork_serve.h
 	$(Q)mkdir -p $(@D)
 	$(call say,LINK,$@)$(PLAIN_CC) -shared -s -Wl,-z,defs -o $@ $(PRELOAD) -ldl
+
+# Found under the name of CUDA's driver by what is loaded after it.
+$(BUILD)/no_driver.so: lib/os/preload/no_driver.c
+	$(Q)mkdir -p $(@D)
+	$(call say,LINK,$@)$(PLAIN_CC) -shared -nostdlib -s -Wl,-soname,libcuda.so.1 -o $@ $<
 
 $(BUILD)/large_text.so: test/unit/os/large_text.c
 	$(Q)mkdir -p $(@D)
@@ -142,10 +148,12 @@ $(BUILD)/plain_program: test/unit/os/plain_program.c lib/os/fork_serve.c lib/os/
 	$(Q)mkdir -p $(@D)
 	$(call say,LINK,$@)$(PLAIN_CC) -o $@ $(filter %.c,$^) -ldl
 
-$(BUILD)/preload.c: $(BUILD)/preload.so
-	$(Q){ echo '#include "os/fork_serve.h"'; echo 'const unsigned char fork_server_image[] = {'; \
-	    od -An -v -tx1 $< | sed 's/ \(..\)/0x\1,/g'; echo '};'; \
-	    echo 'const size_t fork_server_image_size = sizeof fork_server_image;'; } > $@
+# image NAME FILE: the file's bytes as NAME, and its size.
+image = echo 'const unsigned char $(1)[] = {'; od -An -v -tx1 $(2) | sed 's/ \(..\)/0x\1,/g'; echo '};'; \
+        echo 'const size_t $(1)_size = sizeof $(1);';
+$(BUILD)/preload.c: $(BUILD)/preload.so $(BUILD)/no_driver.so
+	$(Q){ echo '#include "os/fork_serve.h"'; echo '#include "os/no_driver.h"'; \
+	    $(call image,fork_server_image,$<) $(call image,no_driver_image,$(word 2,$^)) } > $@
 
 $(BUILD)/texts.o $(BUILD)/preload.o: %.o: %.c
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -c -o $@ $<

@@ -13,6 +13,7 @@
 #include "lto/nvjitlink.h"
 #include "os/descriptor.h"
 #include "os/fork_serve.h"
+#include "os/no_driver.h"
 #include "os/self_exec.h"
 #include "output/output.h"
 #include "pool/child_tokens.h"
@@ -98,6 +99,7 @@ int lto_child_run(char *const *argv)
     if (argv[REPORT])
         self_exec_fix_addresses(argv);
     prctl(PR_SET_NAME, "minilink"); /* self_exec_file() starts it as "exe" */
+    no_driver_load();
     if (argv[WORD][strlen(LTO_CHILD_WORD)] == '=')
         dlopen(argv[WORD] + strlen(LTO_CHILD_WORD "="), RTLD_NOW | RTLD_LOCAL);
     fork_serve_if_wanted();

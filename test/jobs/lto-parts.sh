@@ -130,6 +130,9 @@ done
 printf 'format=1\0library=%s\0option=-lto\0option=-Xnvvm=-host-ref-ek=kernel_03\0input=ltoir 0 11\0' "$work/fake.so" > a.job
 minilink --lto-part a.job any.ltoir a.answer > messages 2>&1; verdict $? "a job in a file"
 grep -qa 'entry kernel_03' a.answer && ! grep -qa kernel_04 a.answer; verdict $? "its answer"
+# The library finds a driver without a GPU, whatever this machine has: CUDA_ERROR_NO_DEVICE.
+FAKE_WAY=driver minilink --lto-part a.job any.ltoir b.answer > messages 2>&1
+grep -qa 'driver: 100$' b.answer; verdict $? "a library that asks for CUDA's driver: $(grep -ao "driver: .*" b.answer)"
 minilink --lto-part a.job any.ltoir /dev/null > messages 2>&1; verdict $? "an answer that nobody reads"
 minilink --lto-part a.job any.ltoir /dev/full > messages 2>&1; [ $? = 1 ]; verdict $? "an answer that cannot be written"
 (FAKE_WAY=crash minilink --lto-part a.job any.ltoir a.answer; exit $?) > messages 2>&1; [ $? -gt 128 ]; verdict $? "a job that crashes"

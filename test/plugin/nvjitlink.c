@@ -5,6 +5,7 @@
  * runs: those that keep that kernel. SAMPLE_LOG is a file to note in when a run starts and ends, or
  * each of its threads under -split-compile (client_threads.h).
  * Like the real library's, some functions have names with a version, some without. */
+#include <dlfcn.h>
 #include <fnmatch.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -119,6 +120,16 @@ int nvJitLinkAddData(struct nvJitLink *link, int type, const void *data, size_t 
     return is_way("refuse") ? 14 : 0;
 }
 
+/* As the real library does for each link of LTO-IR (12.3 to 13.5); what cuInit says is an
+ * info. */
+static void start_driver(struct nvJitLink *link)
+{
+    void *driver = dlopen("libcuda.so.1", RTLD_LAZY);
+    int (*init)(unsigned) = driver ? (int (*)(unsigned))dlsym(driver, "cuInit") : NULL;
+
+    add(link->info, sizeof link->info, "driver: %d\n", init ? init(0) : -1);
+}
+
 static void misbehave(void)
 {
     if (is_way("crash"))
@@ -196,6 +207,8 @@ int __nvJitLinkComplete_12_9(struct nvJitLink *link)
     if (only.threads == 1)
         client_note("start", "");
 
+    if (is_way("driver"))
+        start_driver(link);
     misbehave();
     if (is_way("fail")) {
         add(link->log, sizeof link->log,
