@@ -266,7 +266,7 @@ static bool copy_members(struct thin *thin, struct bytes *archive)
     return true;
 }
 
-bool thin_gather(struct inputs *inputs, struct input_file *file)
+bool thin_gather(struct inputs *inputs, const struct input_file *file, struct bytes *archive)
 {
     struct thin thin = {.inputs = inputs, .file = file, .fd = -1};
     struct walk walk = {.name = file->path,
@@ -275,8 +275,9 @@ bool thin_gather(struct inputs *inputs, struct input_file *file)
                         .visit = add_thin_member,
                         .argument = &thin};
 
+    *archive = (struct bytes){0};
     CONTEXT_DEFER(close_thin, &thin);
-    if (!visit_members(&walk) || !copy_members(&thin, &file->data))
+    if (!visit_members(&walk) || !copy_members(&thin, archive))
         return false;
     for (size_t i = 0; i < thin.count; i++)
         ARENA_PUSH(&inputs->arena, inputs->thin_files.list, inputs->thin_files.count,

@@ -27,7 +27,7 @@ bool archive_walk_file(const struct input_file *file, archive_visit *visit, void
 /* True when `data` begins as a thin archive. */
 bool thin_is(struct bytes data);
 
-/* Replaces file->data, a thin archive, by an ordinary one with the contents of its members' files.
- * These are added to inputs->thin_files and inputs->watch. False, reported, when it is damaged or a
- * member cannot be read. */
-bool thin_gather(struct inputs *inputs, struct input_file *file);
+/* Makes an ordinary archive of a thin one, with the contents of its members' files. These are added
+ * to inputs->thin_files and inputs->watch. False, reported, and an empty *archive, when it is
+ * damaged or a member cannot be read. */
+bool thin_gather(struct inputs *inputs, const struct input_file *file, struct bytes *archive);

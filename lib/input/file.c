@@ -24,6 +24,7 @@
 #include "input/offload.h"
 #include "input/rawcode.h"
 #include "input/archive.h"
+#include "os/cleanup.h"
 #include "os/descriptor.h"
 
 /* Pipes and devices may never end. */
@@ -132,81 +133,28 @@ static bool report_unopened(const char *path, int error)
     return diag_fatal("Could not open input file '%s': %s", path, strerror(error));
 }
 
-static bool map_file(struct inputs *inputs, struct input_file *file, int fd,
-                     const struct file_version *version)
+static bool read_stream(struct inputs *inputs, struct input_file *file, int fd)
 {
-    struct mapping *mapping = arena_zalloc(&inputs->arena, 1, sizeof *mapping);
-    size_t size = (size_t)version->size;
-    void *start = mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0);
-
-    if (start == MAP_FAILED)
-        return false;
-    inputs->mapping_count++;
-    *mapping =
-        (struct mapping){.start = start, .size = size, .path = file->path, .version = *version};
-    cleanup_enter_mapping(mapping);
-    file->mapping = mapping;
-    file->data = (struct bytes){start, size};
-    return true;
-}
-
-static void unmap(struct bytes range)
-{
-    if (range.size)
-        munmap((void *)(uintptr_t)range.data, range.size);
-}
-
-static void unmap_file(struct input_file *file)
-{
-    if (!file->mapping)
-        return;
-    cleanup_remove_mapping(file->mapping);
-    unmap((struct bytes){file->mapping->start, file->mapping->size});
-    file->mapping = NULL;
-}
-
-/* Resources of add_named_file(), which are released even when memory runs out. */
-struct opening {
-    int fd;
-    struct buffer stream;
-    struct input_file *file; /* its mapping, until the list has it */
-};
-
-static void close_opening(void *argument)
-{
-    struct opening *opening = argument;
-
-    if (opening->fd >= 0)
-        close(opening->fd);
-    buffer_free(&opening->stream);
-    if (opening->file)
-        unmap_file(opening->file);
-}
-
-static bool read_stream(struct inputs *inputs, struct input_file *file, struct opening *opening)
-{
-    struct buffer *buffer = &opening->stream;
+    struct buffer buffer = {0};
     ssize_t size = 1;
 
-    while (size > 0 && buffer->size < STREAM_MAXIMUM) {
-        buffer_reserve(buffer, STREAM_STEP);
-        size = read(opening->fd, buffer->data + buffer->size, STREAM_STEP);
+    CONTEXT_DEFER(buffer_cleanup, &buffer);
+    while (size > 0 && buffer.size < STREAM_MAXIMUM) {
+        buffer_reserve(&buffer, STREAM_STEP);
+        size = read(fd, buffer.data + buffer.size, STREAM_STEP);
         if (size < 0 && errno == EINTR)
             size = 1;
         else if (size > 0)
-            buffer->size += (size_t)size;
+            buffer.size += (size_t)size;
     }
     if (size < 0)
         return report_unopened(file->path, errno);
     if (size > 0)
         return diag_fatal("Could not open input file '%s': it is no regular file and does not end",
                           file->path);
-    if (buffer->size) {
-        uint8_t *copy = arena_alloc(&inputs->arena, buffer->size, 1);
-
-        memcpy(copy, buffer->data, buffer->size);
-        file->data = (struct bytes){copy, buffer->size};
-    }
+    if (buffer.size)
+        file->data =
+            (struct bytes){arena_copy(&inputs->arena, buffer.data, buffer.size, 1), buffer.size};
     return true;
 }
 
@@ -219,82 +167,91 @@ static off_t current_size(int fd)
 
 /* Reads a regular file. A file that ends before its size, but keeps that size, is in /sys, where
  * files claim a page: it is read like a pipe, and cannot be watched. */
-static bool read_whole(struct inputs *inputs, struct input_file *file, struct opening *opening,
-                       size_t size, bool *is_watched)
+static bool read_whole(struct inputs *inputs, struct input_file *file, int fd, bool *is_watched)
 {
+    size_t size = (size_t)file->version.size;
     uint8_t *data = arena_alloc(&inputs->arena, size, 1);
 
-    *is_watched = descriptor_read(opening->fd, data, size, 0);
+    *is_watched = descriptor_read(fd, data, size, 0);
     if (*is_watched) {
         file->data = (struct bytes){data, size};
         return true;
     }
     if (errno)
         return report_unopened(file->path, errno);
-    if (current_size(opening->fd) == (off_t)size)
-        return read_stream(inputs, file, opening);
+    if (current_size(fd) == (off_t)size)
+        return read_stream(inputs, file, fd);
     return diag_fatal("Could not open input file '%s': it became shorter while it was read",
                       file->path);
 }
 
 /* Files of /sys cannot be mapped. */
-static bool load_regular(struct inputs *inputs, struct input_file *file, struct opening *opening,
-                         const struct file_version *version)
+static bool load_regular(struct inputs *inputs, struct input_file *file, int fd)
 {
-    bool is_settled = file_version_is_settled(version), is_watched;
+    bool is_settled = file_version_is_settled(&file->version), is_watched = true;
 
-    if (version->size > 0 && is_settled && !inputs->are_read &&
+    if (file->version.size > 0 && is_settled && !inputs->are_read &&
         inputs->mapping_count < MOST_MAPPINGS) {
-        if (map_file(inputs, file, opening->fd, version)) {
-            watch_add(inputs->watch, file->path, version, NULL);
-            return true;
-        }
-        if (errno != ENODEV)
-            return report_unopened(file->path, errno);
-        return read_stream(inputs, file, opening);
-    }
-    if (version->size > 0) {
-        if (!read_whole(inputs, file, opening, (size_t)version->size, &is_watched))
+        if (!descriptor_map(fd, &file->data))
+            return errno == ENODEV ? read_stream(inputs, file, fd)
+                                   : report_unopened(file->path, errno);
+        file->is_mapped = true;
+        inputs->mapping_count++;
+    } else if (file->version.size > 0) {
+        if (!read_whole(inputs, file, fd, &is_watched))
             return false;
     } else {
-        if (!read_stream(inputs, file, opening))
+        if (!read_stream(inputs, file, fd))
             return false;
         /* Files of /proc have size 0, whatever they contain; others have it when they are about to
          * be written. */
-        is_watched = file->data.size == 0 || current_size(opening->fd) > 0;
+        is_watched = file->data.size == 0 || current_size(fd) > 0;
     }
     if (is_watched)
-        watch_add(inputs->watch, file->path, version, is_settled ? NULL : &file->data);
+        watch_add(inputs->watch, file->path, &file->version, is_settled ? NULL : &file->data);
     return true;
 }
 
-static bool load_input(struct inputs *inputs, struct input_file *file, struct opening *opening)
+static void close_file(void *fd)
 {
-    struct file_version version;
+    if (*(int *)fd >= 0)
+        close(*(int *)fd);
+}
+
+static bool load_input(struct inputs *inputs, struct input_file *file)
+{
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC);
     struct stat status;
 
-    opening->fd = open(file->path, O_RDONLY | O_CLOEXEC);
-    if (opening->fd < 0 || fstat(opening->fd, &status) != 0)
+    CONTEXT_DEFER(close_file, &fd);
+    if (fd < 0 || fstat(fd, &status) != 0)
         return report_unopened(file->path, errno);
     if (S_ISDIR(status.st_mode))
         return report_unopened(file->path, EISDIR);
     file->place = file_identity_of(&status);
     if (!S_ISREG(status.st_mode))
-        return read_stream(inputs, file, opening);
-    file_version_wait_for_writer(opening->fd, &status);
-    version = file_version_of(&status);
-    return load_regular(inputs, file, opening, &version);
+        return read_stream(inputs, file, fd);
+    file_version_wait_for_writer(fd, &status);
+    file->version = file_version_of(&status);
+    return load_regular(inputs, file, fd);
 }
 
 /* Whether an archive was opened before, by whatever path. nvcc and CMake both name libcudadevrt.a,
  * for example. */
 static bool is_repeated_file(const struct inputs *inputs, const struct input_file *file)
 {
-    for (size_t i = 0; file->kind == FILE_ARCHIVE && i < inputs->count; i++)
-        if (inputs->files[i].kind == FILE_ARCHIVE &&
-            file_identity_equal(inputs->files[i].place, file->place))
+    for (const struct input_file *other = inputs->files; other < file; other++)
+        if (other->kind == FILE_ARCHIVE && file->kind == FILE_ARCHIVE &&
+            file_identity_equal(other->place, file->place))
             return true;
     return false;
+}
+
+static void unmap_file(struct input_file *file)
+{
+    if (file->is_mapped)
+        descriptor_unmap(&file->data);
+    file->is_mapped = false;
 }
 
 /* An input in memory is never the same file as another. */
@@ -310,20 +267,28 @@ static bool add_memory(struct inputs *inputs, const struct input_operand *operan
     return true;
 }
 
+/* The list has the file from the start, so that its mapping ends with it whatever happens. */
 static bool add_named_file(struct inputs *inputs, const char *path, const char *library)
 {
-    struct input_file file = {.path = path, .library = library};
-    struct opening opening = {.fd = -1, .file = &file};
+    struct input_file *file = &ARRAY_PUSH(inputs->files, inputs->count, inputs->capacity);
+    bool ok;
 
-    CONTEXT_DEFER(close_opening, &opening);
-    if (!load_input(inputs, &file, &opening) || (thin_is(file.data) && !thin_gather(inputs, &file)))
-        return false;
-    file.kind = file_classify(file.data);
-    if (!is_repeated_file(inputs, &file)) {
-        ARRAY_PUSH(inputs->files, inputs->count, inputs->capacity) = file;
-        opening.file = NULL;
+    *file = (struct input_file){.path = path, .library = library};
+    ok = load_input(inputs, file);
+    if (ok && thin_is(file->data)) {
+        struct bytes archive;
+
+        ok = thin_gather(inputs, file, &archive);
+        unmap_file(file);
+        file->data = archive;
     }
-    return true;
+    if (ok)
+        file->kind = file_classify(file->data);
+    if (!ok || is_repeated_file(inputs, file)) {
+        unmap_file(file);
+        inputs->count--;
+    }
+    return ok;
 }
 
 /* The first <folder>/<prefix><name><suffix> that is there and no folder, in `arena`; or NULL. */
@@ -408,6 +373,8 @@ bool inputs_open(struct inputs *inputs, const struct input_operand *operands, si
     static const struct library_search nowhere = {0};
     bool ok = true;
 
+    if (!inputs->are_read)
+        inputs_blame(inputs);
     search = search ? search : &nowhere;
     inputs->from_compiler = search->from_compiler;
     for (size_t i = 0; i < count; i++)
@@ -421,42 +388,55 @@ bool inputs_open(struct inputs *inputs, const struct input_operand *operands, si
     return ok;
 }
 
-/* Linux puts each mapping right below the one before, so that many small files are one range, which
- * is unmapped in one call: each call costs a TLB shootdown in the other threads. */
-static void unmap_all(struct inputs *inputs)
+/* The inputs that are mapped, for find_culprit(). */
+static const struct inputs *blamed;
+
+/* The file that has lost the page at `address`, else one that has changed since it was mapped. */
+static bool find_culprit(const void *address, const char **path, const char **what)
 {
-    size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    struct bytes range = {0};
+    size_t count = blamed ? blamed->count : 0;
+    struct stat status;
 
-    for (size_t i = 0; i < inputs->count; i++) {
-        struct mapping *mapping = inputs->files[i].mapping;
-        struct bytes pages;
+    for (size_t i = 0; i < count; i++) {
+        const struct input_file *file = &blamed->files[i];
 
-        if (!mapping)
+        if (!file->is_mapped || (uintptr_t)address - (uintptr_t)file->data.data >= file->data.size)
             continue;
-        cleanup_remove_mapping(mapping);
-        pages = (struct bytes){mapping->start, (mapping->size + page - 1) & -page};
-        if (pages.data + pages.size == range.data) {
-            range = (struct bytes){pages.data, pages.size + range.size};
-            continue;
-        }
-        unmap(range);
-        range = pages;
+        *path = file->path;
+        *what = stat(*path, &status) == 0 && status.st_size < (off_t)file->data.size
+                    ? "became shorter while it was read"
+                    : "could not be read";
+        return true;
     }
-    unmap(range);
+    for (size_t i = 0; i < count; i++) {
+        *path = blamed->files[i].path;
+        *what = "changed while the link ran";
+        if (blamed->files[i].is_mapped && file_version_change(&blamed->files[i].version, *path))
+            return true;
+    }
+    return false;
+}
+
+void inputs_blame(const struct inputs *inputs)
+{
+    blamed = inputs;
+    cleanup_blame_by(find_culprit);
 }
 
 void inputs_release(const struct inputs *inputs)
 {
     for (size_t i = 0; i < inputs->count; i++)
-        if (inputs->files[i].mapping)
-            madvise((void *)(uintptr_t)inputs->files[i].mapping->start,
-                    inputs->files[i].mapping->size, MADV_DONTNEED);
+        if (inputs->files[i].is_mapped)
+            madvise((void *)(uintptr_t)inputs->files[i].data.data, inputs->files[i].data.size,
+                    MADV_DONTNEED);
 }
 
 void inputs_close(struct inputs *inputs)
 {
-    unmap_all(inputs);
+    if (blamed == inputs)
+        blamed = NULL;
+    for (size_t i = 0; i < inputs->count; i++)
+        unmap_file(&inputs->files[i]);
     free(inputs->files);
     arena_free(&inputs->arena);
     *inputs = (struct inputs){0};

@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "input/watch.h"
 #include "os/file.h"
-#include "os/cleanup.h"
 
 enum file_kind {
     FILE_EMPTY,         /* no bytes */
@@ -30,11 +29,12 @@ enum file_kind {
 };
 
 struct input_file {
-    const char *path;           /* as the user gave it, or as -l found it */
-    const char *library;        /* "cudart" for -lcudart, else NULL */
-    struct bytes data;          /* whole contents */
-    struct mapping *mapping;    /* of `data`; NULL = it was read */
-    struct file_identity place; /* which file it is */
+    const char *path;            /* as the user gave it, or as -l found it */
+    const char *library;         /* "cudart" for -lcudart, else NULL */
+    struct bytes data;           /* whole contents */
+    bool is_mapped;              /* `data` is; else it was read */
+    struct file_identity place;  /* which file it is */
+    struct file_version version; /* before it was read */
     enum file_kind kind;
 };
 
@@ -84,6 +84,10 @@ struct inputs {
  * as in nvlink; any other file that is named twice is listed twice. */
 bool inputs_open(struct inputs *inputs, const struct input_operand *operands, size_t count,
                  const struct library_search *search);
+
+/* Has a crash blamed on a mapped file of these inputs that has changed since, until they are closed
+ * or others are opened (os/cleanup.h). inputs_open() does so; in the link thread. */
+void inputs_blame(const struct inputs *inputs);
 
 /* Releases the memory of mapped files until they are read again: for when most of their contents
  * have been copied. Views into them stay valid. */

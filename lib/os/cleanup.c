@@ -12,7 +12,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
@@ -38,7 +37,7 @@
 struct end {
     int number; /* of the signal; 0 = none */
     int status;
-    const char *before, *name, *after; /* the message's parts; NULL without one */
+    const char *said[4]; /* the message's parts; NULL without one */
 };
 
 static const char *program_name;
@@ -50,8 +49,7 @@ static atomic_bool is_prepared;
 static struct end handed;
 static atomic_flag is_handed = ATOMIC_FLAG_INIT;
 
-/* A list, which is only searched when the program is about to end. */
-static _Atomic(struct mapping *) mappings;
+static bool (*_Atomic find_culprit)(const void *address, const char **path, const char **what);
 
 /* Tokens must not be given back twice. */
 static atomic_flag is_finishing = ATOMIC_FLAG_INIT;
@@ -73,9 +71,10 @@ static void print_end(const struct end *end)
 {
     const char *parts[] = {program_name ? program_name : "minilink",
                            " fatal   : ",
-                           end->before,
-                           end->name,
-                           end->after,
+                           end->said[0],
+                           end->said[1],
+                           end->said[2],
+                           end->said[3],
                            "\n"};
     struct iovec pieces[sizeof parts / sizeof *parts];
     const size_t count = sizeof parts / sizeof *parts;
@@ -93,7 +92,7 @@ static void finish_end(const struct end *end)
         pause();
     if (clean_up)
         clean_up();
-    if (end->before)
+    if (end->said[0])
         print_end(end);
     if (end->number == 0)
         leave_process(end->status);
@@ -116,78 +115,20 @@ static void end_program(const struct end *end)
     finish_end(end);
 }
 
-/* Whether the kernel reports a fault; not a signal that another process sends. */
-static bool is_fault(const siginfo_t *info)
+void cleanup_blame_by(bool (*function)(const void *address, const char **path, const char **what))
 {
-    return info->si_code > 0;
+    atomic_store(&find_culprit, function);
 }
 
-void cleanup_enter_mapping(struct mapping *mapping)
-{
-    mapping->previous = NULL;
-    mapping->next = atomic_load(&mappings);
-    if (mapping->next)
-        mapping->next->previous = mapping;
-    atomic_store(&mappings, mapping);
-}
-
-void cleanup_remove_mapping(struct mapping *mapping)
-{
-    if (mapping->next)
-        mapping->next->previous = mapping->previous;
-    if (mapping->previous)
-        mapping->previous->next = mapping->next;
-    else
-        atomic_store(&mappings, mapping->next);
-}
-
-const struct mapping *cleanup_find_mapping(const void *address)
-{
-    const struct mapping *mapping = atomic_load(&mappings);
-
-    while (mapping && (uintptr_t)address - (uintptr_t)mapping->start >= mapping->size)
-        mapping = mapping->next;
-    return mapping;
-}
-
-/* A mapping whose file has changed since, or NULL. */
-static const struct mapping *find_changed_mapping(void)
-{
-    const struct mapping *mapping = atomic_load(&mappings);
-
-    while (mapping && !file_version_change(&mapping->version, mapping->path))
-        mapping = mapping->next;
-    return mapping;
-}
-
-/* Blames an input that has changed since it was checked. */
-static void blame_change(struct end *end)
-{
-    const struct mapping *mapping = find_changed_mapping();
-
-    if (mapping)
-        *end = (struct end){.status = STATUS_ENVIRONMENT,
-                            .before = "Input file '",
-                            .name = mapping->path,
-                            .after = "' changed while the link ran"};
-}
-
-/* Blames the input whose page is missing. */
+/* Blames an input for a fault: it has lost a page, or differs from what was checked. */
 static void blame_input(struct end *end, const void *address)
 {
-    const struct mapping *mapping = cleanup_find_mapping(address);
-    struct stat status;
+    bool (*find)(const void *, const char **, const char **) = atomic_load(&find_culprit);
+    const char *path, *what;
 
-    if (!mapping) {
-        blame_change(end);
-        return;
-    }
-    *end = (struct end){.status = STATUS_ENVIRONMENT,
-                        .before = "Input file '",
-                        .name = mapping->path,
-                        .after = "' could not be read"};
-    if (stat(mapping->path, &status) == 0 && status.st_size < (off_t)mapping->size)
-        end->after = "' became shorter while it was read";
+    if (find && find(address, &path, &what))
+        *end =
+            (struct end){.status = STATUS_ENVIRONMENT, .said = {"Input file '", path, "' ", what}};
 }
 
 static void on_signal(int number, siginfo_t *info, void *context)
@@ -195,10 +136,9 @@ static void on_signal(int number, siginfo_t *info, void *context)
     struct end end = {.number = number};
 
     (void)context;
-    if (number == SIGBUS && is_fault(info))
-        blame_input(&end, info->si_addr);
-    else if ((number == SIGSEGV || number == SIGFPE) && is_fault(info))
-        blame_change(&end);
+    /* What the kernel reports, and no other process sends. */
+    if ((number == SIGBUS || number == SIGSEGV || number == SIGFPE) && info->si_code > 0)
+        blame_input(&end, number == SIGBUS ? info->si_addr : NULL);
     end_program(&end);
 }
 
@@ -244,10 +184,9 @@ static void watch_exit(void)
 /* The end of a program in which an assembler has done `what`. */
 static struct end assembler_end(const char *what)
 {
-    return (struct end){.status = STATUS_ERROR,
-                        .before = "An assembler has ",
-                        .name = what,
-                        .after = ", which none may: the link is given up"};
+    return (struct end){
+        .status = STATUS_ERROR,
+        .said = {"An assembler has ", what, ", which none may", ": the link is given up"}};
 }
 
 /* exit() and quick_exit() call this; they take the handler off the list before they run it, so that

@@ -5,9 +5,7 @@
  * that may access the jobserver's tokens. Other threads hand events over to it. */
 #pragma once
 
-#include <stddef.h>
-
-#include "os/file.h"
+#include <stdbool.h>
 
 /* Calls `clean_up` (or NULL), which must be async-signal-safe, once before the program ends, unless
  * it ends by a return from main() after cleanup_expected(). Signals that were ignored or caught
@@ -37,21 +35,10 @@ void cleanup_stack_close(void *stack);
  * function() must not raise anything. */
 void cleanup_guard(void (*function)(void *argument), void *argument);
 
-/* A mapped input. If another process truncates the file, pages that are being read vanish; if it
- * writes to the file, the data may differ from what was checked. A crash is then blamed on the
- * input. */
-struct mapping {
-    const void *start;
-    size_t size;
-    const char *path;
-    struct file_version version; /* of the file, before it was mapped */
-    struct mapping *previous, *next;
-};
-
-/* Registers `mapping`, whose first four members are set, and removes it again: both in the link
- * thread, while no other thread reads the file. The caller keeps it in between. */
-void cleanup_enter_mapping(struct mapping *mapping);
-void cleanup_remove_mapping(struct mapping *mapping);
-
-/* The mapping that contains `address`, or NULL. Async-signal-safe. */
-const struct mapping *cleanup_find_mapping(const void *address);
+/* If another process truncates a mapped input, pages that are being read vanish; if it writes to
+ * the file, the data may differ from what was checked. When the program crashes, `find_culprit` is
+ * asked for such a file: of a page that cannot be read it gets the address, else NULL. It is true
+ * with a path and what has happened to it ("became shorter"), which is then the message; and must
+ * be async-signal-safe. */
+void cleanup_blame_by(bool (*find_culprit)(const void *address, const char **path,
+                                           const char **what));

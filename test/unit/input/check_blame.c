@@ -1,5 +1,6 @@
-/* check_cleanup.c: what is said, and how the program ends, when a page of an input is gone, or when
+/* check_blame.c: what is said, and how the program ends, when a page of an input is gone, or when
  * something is written to it. */
+#include "input/file.h"
 #include "os/cleanup.h"
 
 #include <signal.h>
@@ -39,21 +40,23 @@ static struct file_version version_of(const char *name)
 
 static _Noreturn void read_last(int file, int row)
 {
-    static struct mapping mapping;
+    static struct input_file files[2];
+    static const struct inputs all = {.files = files, .count = 2};
     const struct rlimit none = {0, 0};
     const char *start;
 
     if (ftruncate(file, SIZE) != 0)
         _exit(9);
     start = mmap(NULL, SIZE, PROT_READ, MAP_SHARED, file, 0);
-    mapping = (struct mapping){.start = start, .size = inputs[row].known};
-    mapping.path = inputs[row].is_other ? "/proc/self/exe" : path;
-    mapping.version = version_of(mapping.path);
+    files[1].data = (struct bytes){(const uint8_t *)start, inputs[row].known};
+    files[1].path = inputs[row].is_other ? "/proc/self/exe" : path;
+    files[1].version = version_of(files[1].path);
+    files[1].is_mapped = true;
     setrlimit(RLIMIT_CORE, &none);
     signal(SIGBUS, SIG_DFL); /* a sanitizer's handler would be left alone */
     signal(SIGSEGV, SIG_DFL);
     cleanup_prepare("program", NULL);
-    cleanup_enter_mapping(&mapping);
+    inputs_blame(&all);
     if (inputs[row].is_written)
         *(volatile char *)(uintptr_t)start = 1;
     if (ftruncate(file, 0) != 0 || (inputs[row].is_removed && unlink(path) != 0))
