@@ -1,7 +1,6 @@
 /* toolkit.c: searches for files; the last resort is to ask nvcc, which costs some milliseconds. */
 #include "os/toolkit.h"
 
-#include <dirent.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +35,9 @@ static const char *const library_names[] = {"libnvJitLink.so", "libnvJitLink.so.
 static const char *const ptxas_folders[] = {"bin/", NULL};
 static const char *const ptxas_names[] = {"ptxas", NULL};
 
+/* "cu13", "python3.11": numbers from here on are not looked for. */
+#define MOST_NUMBERED 100u
+
 /* Timeout for nvcc, which answers within milliseconds. */
 #define NVCC_SECONDS 10
 
@@ -54,12 +56,23 @@ static void note_tried(const struct search *search, struct text place, const cha
         buffer_printf(tried, "%s'%.*s%s'", tried->size ? ", " : "", TEXT_ARG(place), in_it);
 }
 
+/* Writes a path of PATH_MAX bytes. False when it is longer. */
+static bool __attribute__((format(printf, 2, 3))) put_path(char *path, const char *format, ...)
+{
+    va_list arguments;
+    int size;
+
+    va_start(arguments, format);
+    size = vsnprintf(path, PATH_MAX, format, arguments);
+    va_end(arguments);
+    return size < PATH_MAX;
+}
+
 /* Whether the folder has a file with one of the names that is_it() accepts. */
 static bool try_toolkit_folder(struct search *search, struct text toolkit, const char *folder)
 {
     for (const char *const *name = search->names; *name; name++)
-        if (snprintf(search->found, PATH_MAX, "%.*s/%s%s", TEXT_ARG(toolkit), folder, *name) <
-                PATH_MAX &&
+        if (put_path(search->found, "%.*s/%s%s", TEXT_ARG(toolkit), folder, *name) &&
             search->is_it(search->found))
             return true;
     return false;
@@ -81,48 +94,20 @@ static bool try_toolkit(struct search *search, struct text toolkit)
     return false;
 }
 
-/* Finds the greatest number below *number that follows `prefix` in a name in the folder. */
-static bool find_numbered(const char *folder, const char *prefix, unsigned long *number)
-{
-    unsigned long below = *number;
-    size_t length = strlen(prefix);
-    DIR *entries = opendir(folder);
-    bool is_found = false;
-
-    for (struct dirent *entry; entries && (entry = readdir(entries));) {
-        const char *digits = entry->d_name + length;
-        unsigned long value;
-
-        if (strncmp(entry->d_name, prefix, length) != 0 || !*digits ||
-            digits[strspn(digits, "0123456789")])
-            continue;
-        value = strtoul(digits, NULL, 10);
-        if (value < below && (!is_found || value > *number)) {
-            *number = value;
-            is_found = true;
-        }
-    }
-    if (entries)
-        closedir(entries);
-    return is_found;
-}
-
 /* The folder "nvidia" of pip's packages: "cu13" holds a toolkit from 13.0 on; before, each package
  * had a folder (wheels of 11.8 to 13.5). */
 static bool try_packages(struct search *search, const char *packages)
 {
-    static const char *const folders[] = {"cuda_nvcc", "nvjitlink"};
     char toolkit[PATH_MAX];
 
-    for (unsigned long number = ULONG_MAX; find_numbered(packages, "cu", &number);)
-        if (snprintf(toolkit, sizeof toolkit, "%s/cu%lu", packages, number) < PATH_MAX &&
+    if (access(packages, F_OK) != 0)
+        return false;
+    for (unsigned number = MOST_NUMBERED; number-- > 0;)
+        if (put_path(toolkit, "%s/cu%u", packages, number) && access(toolkit, F_OK) == 0 &&
             has_it(search, text_of(toolkit)))
             return true;
-    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++)
-        if (snprintf(toolkit, sizeof toolkit, "%s/%s", packages, folders[i]) < PATH_MAX &&
-            has_it(search, text_of(toolkit)))
-            return true;
-    return false;
+    return (put_path(toolkit, "%s/cuda_nvcc", packages) && has_it(search, text_of(toolkit))) ||
+           (put_path(toolkit, "%s/nvjitlink", packages) && has_it(search, text_of(toolkit)));
 }
 
 /* A toolkit, or where pip puts one: an environment, its site-packages, or their folder "nvidia". */
@@ -132,17 +117,12 @@ static bool try_root(struct search *search, struct text root)
 
     while (root.size > 1 && root.data[root.size - 1] == '/')
         root.size--;
-    if (has_it(search, root) || (snprintf(path, sizeof path, "%.*s", TEXT_ARG(root)) < PATH_MAX &&
-                                 try_packages(search, path)))
+    if (has_it(search, root) ||
+        (put_path(path, "%.*s", TEXT_ARG(root)) && try_packages(search, path)) ||
+        (put_path(path, "%.*s/nvidia", TEXT_ARG(root)) && try_packages(search, path)))
         return true;
-    if (snprintf(path, sizeof path, "%.*s/nvidia", TEXT_ARG(root)) < PATH_MAX &&
-        try_packages(search, path))
-        return true;
-    for (unsigned long number = ULONG_MAX;
-         snprintf(path, sizeof path, "%.*s/lib", TEXT_ARG(root)) < PATH_MAX &&
-         find_numbered(path, "python3.", &number);)
-        if (snprintf(path, sizeof path, "%.*s/lib/python3.%lu/site-packages/nvidia", TEXT_ARG(root),
-                     number) < PATH_MAX &&
+    for (unsigned number = MOST_NUMBERED; number-- > 0;)
+        if (put_path(path, "%.*s/lib/python3.%u/site-packages/nvidia", TEXT_ARG(root), number) &&
             try_packages(search, path))
             return true;
     note_tried(search, root, search->shown);
@@ -170,8 +150,7 @@ static bool try_program(struct search *search, const char *program)
         return false;
     toolkit = parent_of(parent_of(text_of(real)));
     return (text_ends(toolkit, TEXT("/cuda_nvcc")) &&
-            snprintf(library, sizeof library, "%.*s/nvjitlink", TEXT_ARG(parent_of(toolkit))) <
-                PATH_MAX &&
+            put_path(library, "%.*s/nvjitlink", TEXT_ARG(parent_of(toolkit))) &&
             has_it(search, text_of(library))) ||
            try_toolkit(search, toolkit);
 }
@@ -206,40 +185,23 @@ static bool ask_nvcc(struct search *search, const char *nvcc)
     return try_toolkit(search, (struct text){top, strcspn(top, "\r\n")});
 }
 
-/* Searches the toolkits of nvcc and ptxas in one folder of PATH. */
-static bool try_path_folder(struct search *search, struct text folder)
+/* ptxas itself, and a library in the toolkits of the programs nvcc and ptxas. */
+static bool find_by_path(struct search *search)
 {
-    static const char *const programs[] = {"nvcc", "ptxas"};
+    const char *list = getenv("PATH");
+    bool is_library = search->folders == library_folders;
     char path[PATH_MAX];
 
-    for (size_t i = 0; i < 2; i++)
-        if (snprintf(path, sizeof path, "%.*s/%s", TEXT_ARG(folder), programs[i]) < PATH_MAX &&
-            try_program(search, path))
-            return true;
-    return false;
-}
-
-static bool find_library_by_path(struct search *search)
-{
-    const char *list = getenv("PATH");
-    char nvcc[PATH_MAX];
-
-    for (struct text folder; program_path_next(&list, &folder);)
-        if (try_path_folder(search, folder))
-            return true;
-    return program_path_find("nvcc", nvcc) && ask_nvcc(search, nvcc);
-}
-
-static bool find_ptxas_by_path(struct search *search)
-{
-    const char *list = getenv("PATH");
-
     for (struct text folder; program_path_next(&list, &folder);) {
-        if (try_toolkit_folder(search, folder, ""))
+        if (!is_library && try_toolkit_folder(search, folder, ""))
             return true;
-        note_tried(search, folder, "/ptxas");
+        if (!is_library)
+            note_tried(search, folder, "/ptxas");
+        else if ((put_path(path, "%.*s/nvcc", TEXT_ARG(folder)) && try_program(search, path)) ||
+                 (put_path(path, "%.*s/ptxas", TEXT_ARG(folder)) && try_program(search, path)))
+            return true;
     }
-    return false;
+    return is_library && program_path_find("nvcc", path) && ask_nvcc(search, path);
 }
 
 /* Searches only the file or toolkit that was named explicitly. */
@@ -248,7 +210,7 @@ static bool find_named_toolkit(struct search *search, const struct toolkit_reque
     if (!request->file)
         return try_place(search, text_of(request->cuda_path));
     if (search->is_it(request->file))
-        return snprintf(search->found, PATH_MAX, "%s", request->file) < PATH_MAX;
+        return put_path(search->found, "%s", request->file);
     note_tried(search, text_of(request->file), "");
     return false;
 }
@@ -279,8 +241,7 @@ static bool try_variables(struct search *search, const char *const *variables)
 
 /* Programs on PATH are what the user runs, and so come before what an environment merely has:
  * PyTorch brings a libnvJitLink of its own, without nvcc. */
-static bool find_anywhere(struct search *search, const struct toolkit_request *request,
-                          bool (*find_by_path)(struct search *search))
+static bool find_anywhere(struct search *search, const struct toolkit_request *request)
 {
     static const char *const chosen[] = {"CUDA_HOME", "CUDA_PATH", NULL};
     static const char *const active[] = {"VIRTUAL_ENV", "CONDA_PREFIX", NULL};
@@ -296,13 +257,12 @@ static bool find_anywhere(struct search *search, const struct toolkit_request *r
             try_toolkit(search, TEXT("/usr/local/cuda")) && tell_place(search, "the machine's"));
 }
 
-static char *find_toolkit_file(struct search *search, const struct toolkit_request *request,
-                               bool (*find_by_path)(struct search *search))
+static char *find_toolkit_file(struct search *search, const struct toolkit_request *request)
 {
     bool is_found = request->file || request->cuda_path
                         ? find_named_toolkit(search, request) &&
                               tell_place(search, request->file ? "named" : "--cuda-path")
-                        : find_anywhere(search, request, find_by_path);
+                        : find_anywhere(search, request);
 
     return is_found ? memory_copy_string(search->found, strlen(search->found)) : NULL;
 }
@@ -315,7 +275,7 @@ char *toolkit_find_ptxas(const struct toolkit_request *request, struct toolkit_s
                             .shown = "/bin/ptxas",
                             .trace = trace};
 
-    return find_toolkit_file(&search, request, find_ptxas_by_path);
+    return find_toolkit_file(&search, request);
 }
 
 char *toolkit_find_nvjitlink(const struct toolkit_request *request, struct toolkit_search *trace)
@@ -329,7 +289,7 @@ char *toolkit_find_nvjitlink(const struct toolkit_request *request, struct toolk
     if (request->ptxas && !request->file && !request->cuda_path &&
         try_program(&search, request->ptxas) && tell_place(&search, "--ptxas"))
         return memory_copy_string(search.found, strlen(search.found));
-    return find_toolkit_file(&search, request, find_library_by_path);
+    return find_toolkit_file(&search, request);
 }
 
 void toolkit_search_cleanup(void *trace)
