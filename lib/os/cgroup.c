@@ -5,7 +5,6 @@
  * group; since missing folders are skipped, the walk ends there all the same. */
 #include "os/cgroup.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -21,7 +20,7 @@
 #define MOST_LIMIT (UINT64_C(1) << 62)
 
 /* Linux supports 8192 at most. */
-#define MOST_PROCESSORS ((size_t)1 << 16)
+#define MOST_PROCESSORS (1 << 16)
 
 /* Where one version of the interface has a limit: a quota for each period, of which version 2 has
  * both in one file, or a number of bytes. */
@@ -124,11 +123,6 @@ static void find_group(const char *root, const char *controller, char path[PATH_
         fclose(file);
 }
 
-static uint64_t least_limit(uint64_t a, uint64_t b)
-{
-    return a && (a < b || !b) ? a : b;
-}
-
 /* The least limit of the process's group and of those above it, in both versions. */
 static uint64_t find_limit(const char *root, const struct hierarchy hierarchies[2])
 {
@@ -140,9 +134,9 @@ static uint64_t find_limit(const char *root, const struct hierarchy hierarchies[
         do {
             size_t length =
                 (size_t)snprintf(folder, sizeof folder, "%s%s%s", root, at->mount, group);
+            uint64_t own = length < sizeof folder ? limit_in(folder, at) : 0;
 
-            if (length < sizeof folder)
-                limit = least_limit(limit, limit_in(folder, at));
+            limit = own && (own < limit || !limit) ? own : limit;
             slash = strrchr(group, '/');
             if (slash)
                 *slash = '\0';
@@ -156,36 +150,16 @@ uint64_t cgroup_cpu_limit(const char *root)
     return find_limit(root, cpu);
 }
 
-/* The kernel refuses masks that are smaller than its own (sched_getaffinity(2)). 0 if it refuses
- * all. */
-static size_t count_affinity(void)
-{
-    size_t count = 0;
-
-    for (size_t most = CPU_SETSIZE; count == 0 && most <= MOST_PROCESSORS; most *= 2) {
-        size_t size = CPU_ALLOC_SIZE(most);
-        cpu_set_t *set = CPU_ALLOC(most);
-        int failed = set ? sched_getaffinity(0, size, set) : -1;
-
-        if (!failed)
-            count = (size_t)CPU_COUNT_S(size, set);
-        CPU_FREE(set);
-        if (failed && (!set || errno != EINVAL))
-            break;
-    }
-    return count;
-}
-
 size_t cgroup_processors(const char *root)
 {
-    size_t count = count_affinity();
+    cpu_set_t set[MOST_PROCESSORS / CPU_SETSIZE];
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    size_t count = online > 0 ? (size_t)online : 1;
     uint64_t limit = cgroup_cpu_limit(root);
 
-    if (count == 0) {
-        long online = sysconf(_SC_NPROCESSORS_ONLN);
-
-        count = online > 0 ? (size_t)online : 1;
-    }
+    /* The kernel refuses masks that are smaller than its own (sched_getaffinity(2)). */
+    if (sched_getaffinity(0, sizeof set, set) == 0)
+        count = (size_t)CPU_COUNT_S(sizeof set, set);
     return limit && limit < count ? (size_t)limit : count;
 }
 
