@@ -214,45 +214,45 @@ static char **make_environment(const struct exec_request *request)
 }
 
 /* Returns 0, or an errno value. */
-static int spawn_in(pid_t *pid, const struct exec_request *request, int output,
-                    char *const *environment)
+static int spawn_program(pid_t *pid, const struct exec_request *request, int output)
 {
+    char **environment = make_environment(request);
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    int error = posix_spawn_file_actions_init(&actions);
+    int error = ENOMEM;
 
-    if (error)
-        return error;
-    error = posix_spawnattr_init(&attributes);
-    if (!error) {
+    posix_spawn_file_actions_init(&actions); /* glibc's two need no memory */
+    posix_spawnattr_init(&attributes);
+    if (environment)
         error = set_attributes(&attributes) ?: set_actions(&actions, request, output)
                 ?: posix_spawn(pid, request->argv[0], &actions, &attributes,
                                (char *const *)request->argv, environment);
-        posix_spawnattr_destroy(&attributes);
-    }
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
-static int spawn_child(pid_t *pid, const struct exec_request *request, int output)
-{
-    char **environment = make_environment(request);
-    int error = environment ? spawn_in(pid, request, output, environment) : ENOMEM;
-
     free(environment);
     return error;
 }
 
-/* The same with fixed addresses. A thread's personality is its own, and inherited by its children;
- * a sandbox may forbid changing it (Docker's default does), and then the addresses are random. */
-static int spawn_fixed(pid_t *pid, const struct exec_request *request, int output)
+int exec_fix_addresses(void)
 {
     int before = personality(0xffffffff); /* only asks */
-    bool is_fixed = before >= 0 && !(before & ADDR_NO_RANDOMIZE) &&
-                    personality((unsigned long)before | ADDR_NO_RANDOMIZE) >= 0;
-    int error = spawn_child(pid, request, output);
 
-    if (is_fixed)
+    return before >= 0 && !(before & ADDR_NO_RANDOMIZE) &&
+                   personality((unsigned long)before | ADDR_NO_RANDOMIZE) >= 0
+               ? before
+               : -1;
+}
+
+/* Returns 0, or an errno value. */
+static int spawn(pid_t *pid, const struct exec_request *request, int output)
+{
+    int before, error;
+
+    if (request->call)
+        return spawn_call(pid, request, output);
+    before = request->fixed_addresses ? exec_fix_addresses() : -1;
+    error = spawn_program(pid, request, output);
+    if (before >= 0)
         personality((unsigned long)before);
     return error;
 }
@@ -334,9 +334,7 @@ static int start_child(pid_t *pid, const struct exec_request *request, size_t pl
     atomic_store(&groups[place], GROUP_STARTING);
     /* A handler of another thread has either set this by now, or sees that a child is starting. */
     if (!atomic_load(&stopping))
-        error = request->call              ? spawn_call(pid, request, output)
-                : request->fixed_addresses ? spawn_fixed(pid, request, output)
-                                           : spawn_child(pid, request, output);
+        error = spawn(pid, request, output);
     atomic_store(&groups[place], error ? GROUP_TAKEN : *pid);
     thread_restore_signals(before);
     return error;
@@ -349,68 +347,34 @@ struct exec_child {
     int output;
 };
 
-/* Starts the child. Returns 0, or an errno value. */
-static int begin_child(struct exec_child *child, const struct exec_request *request)
-{
-    int fds[2], error;
-
-    if (child->place >= GROUPS)
-        return EAGAIN;
-    if (!capture_pipe(fds))
-        return errno;
-    error = start_child(&child->pid, request, child->place, fds[1]);
-    close(fds[1]);
-    if (error)
-        close(fds[0]);
-    child->output = fds[0];
-    return error;
-}
-
-static void release_child(const struct exec_child *child)
+static void release_child(struct exec_child *child)
 {
     if (child->place < GROUPS)
         atomic_store(&groups[child->place], GROUP_FREE);
-}
-
-static void finish_child(const struct exec_child *child, const struct exec_request *request,
-                         struct exec_result *result)
-{
-    struct capture capture = {.limit = request->output_limit};
-    enum exec_end end = follow_child(child->pid, child->output, request, &capture);
-
-    reap_child(child->pid, child->place, request, end, result);
-    close(child->output);
-    result->output = capture.data;
-    result->output_size = capture.size;
-    result->output_cut = capture.cut;
-}
-
-void exec_run(const struct exec_request *request, struct exec_result *result)
-{
-    struct exec_child child = {.place = reserve_group()};
-    int error = ECANCELED;
-
-    *result = (struct exec_result){.end = EXEC_CANCELLED};
-    if (!exec_is_cancelled(request))
-        error = begin_child(&child, request);
-    if (error == 0)
-        finish_child(&child, request, result);
-    else if (error != ECANCELED)
-        *result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = error};
-    release_child(&child);
+    free(child);
 }
 
 struct exec_child *exec_start(const struct exec_request *request)
 {
     struct exec_child *child = malloc(sizeof *child);
+    int fds[2], error;
 
     if (!child)
         return NULL;
-    *child = (struct exec_child){.place = reserve_group()};
-    if (begin_child(child, request) == 0)
-        return child;
+    child->place = reserve_group();
+    error = child->place < GROUPS ? 0 : EAGAIN;
+    if (!error && !capture_pipe(fds))
+        error = errno;
+    if (!error) {
+        error = start_child(&child->pid, request, child->place, fds[1]);
+        close(fds[1]);
+        child->output = fds[0];
+        if (!error)
+            return child;
+        close(fds[0]);
+    }
     release_child(child);
-    free(child);
+    errno = error;
     return NULL;
 }
 
@@ -424,9 +388,31 @@ bool exec_has_printed(const struct exec_child *child)
 void exec_finish(struct exec_child *child, const struct exec_request *request,
                  struct exec_result *result)
 {
-    finish_child(child, request, result);
+    struct capture capture = {.limit = request->output_limit};
+    enum exec_end end = follow_child(child->pid, child->output, request, &capture);
+
+    reap_child(child->pid, child->place, request, end, result);
+    close(child->output);
+    result->output = capture.data;
+    result->output_size = capture.size;
+    result->output_cut = capture.cut;
     release_child(child);
-    free(child);
+}
+
+void exec_run(const struct exec_request *request, struct exec_result *result)
+{
+    struct exec_child *child = NULL;
+
+    errno = ECANCELED;
+    if (!exec_is_cancelled(request))
+        child = exec_start(request);
+    if (child)
+        exec_finish(child, request, result);
+    else
+        *result = (struct exec_result){
+            .end = errno == ECANCELED ? EXEC_CANCELLED : EXEC_NOT_STARTED,
+            .code = errno == ECANCELED ? 0 : errno,
+        };
 }
 
 const char *exec_describe_end(const struct exec_result *result, char *text, size_t size)

@@ -68,7 +68,7 @@ void exec_run(const struct exec_request *request, struct exec_result *result);
 const char *exec_describe_end(const struct exec_result *result, char *text, size_t size);
 
 /* Starts a program and returns at once; its output waits in a pipe, as far as that has room. The
- * caller ends it with exec_finish(). NULL when it cannot be started. */
+ * caller ends it with exec_finish(). NULL, with errno set, when it cannot be started. */
 struct exec_child *exec_start(const struct exec_request *request);
 
 /* Whether a child has printed anything yet. */
@@ -82,6 +82,11 @@ bool exec_is_cancelled(const struct exec_request *request);
  */
 void exec_finish(struct exec_child *child, const struct exec_request *request,
                  struct exec_result *result);
+
+/* From now on, programs that this thread executes have fixed addresses. A thread's personality is
+ * its own, and inherited by its children; a sandbox may forbid changing it (Docker's default does).
+ * Returns the previous personality; -1 when nothing has changed. */
+int exec_fix_addresses(void);
 
 /* Sends a signal to every running group. Async-signal-safe. */
 void exec_signal_all(int number);

@@ -7,10 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/personality.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "os/exec.h"
 #include "os/program_path.h"
 #include "os/self_exec.h"
 
@@ -112,10 +112,6 @@ const char *self_exec_code_path(void)
 
 void self_exec_fix_addresses(char *const *argv)
 {
-    int before = personality(0xffffffff); /* only asks */
-
-    if (before < 0 || (before & ADDR_NO_RANDOMIZE) ||
-        personality((unsigned long)before | ADDR_NO_RANDOMIZE) < 0)
-        return;
-    execv(OWN_LINK, argv);
+    if (exec_fix_addresses() >= 0)
+        execv(OWN_LINK, argv);
 }
