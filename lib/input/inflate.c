@@ -106,58 +106,53 @@ static bool take_bytes_of(struct inflation *inflation, const struct fatbin_entry
     return true;
 }
 
-/* The bytes of a zstd frame from `at` on; returns how many were written. */
-static size_t zstd_range(const struct fatbin_entry *entry, size_t at, uint8_t *target, size_t size)
+/* The first `size` bytes of the uncompressed payload; returns how many were written. */
+static size_t inflate_beginning(const struct fatbin_entry *entry, uint8_t *target, size_t size)
 {
     ZSTD_inBuffer input = {entry->payload.data, entry->payload.size, 0};
-    ZSTD_DStream *stream = ZSTD_createDStream();
-    uint8_t skipped[1u << 14];
-    size_t written = 0, state = 1;
+    ZSTD_outBuffer output = {target, size, 0};
+    ZSTD_DStream *stream;
+    size_t state = 1, before;
+    int written;
 
+    if (entry->flags & FATBIN_LZ4) {
+        written = LZ4_decompress_safe_partial((const char *)input.src, (char *)target,
+                                              (int)input.size, (int)size, (int)size);
+        return written < 0 ? 0 : (size_t)written;
+    }
+    stream = ZSTD_createDStream();
     if (!stream)
         context_raise(LINK_NO_MEMORY);
-    while (written < size && state != 0 && !ZSTD_isError(state)) {
-        bool is_skipped = at > 0;
-        size_t room = !is_skipped ? size - written : at < sizeof skipped ? at : sizeof skipped;
-        /* cppcheck-suppress legacyUninitvar; it is only written to */
-        ZSTD_outBuffer output = {is_skipped ? skipped : target + written, room, 0};
-        size_t before = input.pos;
-
+    do {
+        before = input.pos + output.pos;
         state = ZSTD_decompressStream(stream, &output, &input);
-        if (input.pos == before && output.pos == 0)
-            break;
-        at -= is_skipped ? output.pos : 0;
-        written += is_skipped ? 0 : output.pos;
-    }
+    } while (output.pos < size && state != 0 && !ZSTD_isError(state) &&
+             input.pos + output.pos > before);
     ZSTD_freeDStream(stream);
     if (ZSTD_getErrorCode(state) == ZSTD_error_memory_allocation)
         context_raise(LINK_NO_MEMORY);
-    return written;
+    return output.pos;
 }
 
-/* The same of an LZ4 block, which refers to all that is before. */
-static size_t lz4_range(const struct fatbin_entry *entry, size_t at, uint8_t *target, size_t size)
+/* The same for those from `at` on. */
+static size_t inflate_range(const struct fatbin_entry *entry, size_t at, uint8_t *target,
+                            size_t size)
 {
-    const char *payload = (const char *)entry->payload.data;
     uint8_t *before = NULL;
-    int whole = (int)(at + size), written;
+    size_t written;
 
     CONTEXT_DEFER(memory_cleanup, &before);
     before = memory_alloc(at + size, 1);
-    written = LZ4_decompress_safe_partial(payload, (char *)before, (int)entry->payload.size, whole,
-                                          whole);
-    if (written < 0 || (size_t)written <= at)
+    written = inflate_beginning(entry, before, at + size);
+    if (written <= at)
         return 0;
-    memcpy(target, before + at, (size_t)written - at);
-    return (size_t)written - at;
+    memcpy(target, before + at, written - at);
+    return written - at;
 }
 
 static bool inflate_entry_part(const struct fatbin_entry *entry, const char *name, uint8_t *target)
 {
-    size_t size = (entry->flags & FATBIN_LZ4 ? lz4_range : zstd_range)(entry, entry->part_offset,
-                                                                       target, entry->part_size);
-
-    return size == entry->part_size ||
+    return inflate_range(entry, entry->part_offset, target, entry->part_size) == entry->part_size ||
            diag_error("Uncompress failed for '%s': its %zu bytes at %zu of the uncompressed "
                       "payload cannot be read, which is damaged",
                       name, entry->part_size, entry->part_offset);
@@ -201,10 +196,8 @@ size_t inflate_head(const struct fatbin_entry *entry, uint8_t *head, size_t size
         return 0;
     if (entry->part_size && size > entry->part_size)
         size = entry->part_size;
-    if (entry->flags & FATBIN_ZSTD)
-        return zstd_range(entry, entry->part_offset, head, size);
-    if (entry->flags & FATBIN_LZ4)
-        return lz4_range(entry, entry->part_offset, head, size);
+    if (entry->flags & (FATBIN_LZ4 | FATBIN_ZSTD))
+        return inflate_range(entry, entry->part_offset, head, size);
     if (size > entry->payload.size)
         size = entry->payload.size;
     if (size)
