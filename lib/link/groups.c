@@ -5,7 +5,7 @@
 
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/name_list.h"
+#include "base/word_list.h"
 #include "diag/diag.h"
 #include "options/embedded.h"
 

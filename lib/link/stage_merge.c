@@ -3,7 +3,7 @@
  * Depending on the inputs, the chunks' cubins are joined into one and merged with those of members,
  * or, if the assembler made the whole program, used unchanged. */
 #include "base/context.h"
-#include "base/name_list.h"
+#include "base/word_list.h"
 #include "cubin/empty.h"
 #include "cubin/format.h"
 #include "diag/diag.h"

@@ -4,7 +4,7 @@
  * takes part is decided last: only then is it known whether anything calls it. */
 #include "base/buffer.h"
 #include "base/context.h"
-#include "base/name_list.h"
+#include "base/word_list.h"
 #include "diag/diag.h"
 #include "link/stages.h"
 #include "lto/lto.h"

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/name_list.h"
 #include "base/word_list.h"
 #include "diag/diag.h"
 #include "input/bitcode.h"

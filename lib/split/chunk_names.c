@@ -1,6 +1,6 @@
 /* chunk_names.c: names of chunks for messages, by the members of their functions, and the user's
  * names of symbols. */
-#include "base/name_list.h"
+#include "base/word_list.h"
 #include "split/split.h"
 
 const char **chunk_names(const struct chunks *chunks, struct arena *arena)
