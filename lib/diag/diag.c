@@ -1,6 +1,7 @@
 /* diag.c: the only writer to stderr. */
 #include "diag/diag.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -166,7 +167,8 @@ bool diag_report(enum diag_severity severity, enum diag_trait trait, const struc
     return false;
 }
 
-void diag_again(enum diag_severity severity, const struct diag_place *place, struct text body)
+static void show_again(enum diag_severity severity, const struct diag_place *place,
+                       struct text body)
 {
     struct diag_state *state = diag_state_get();
 
@@ -174,6 +176,32 @@ void diag_again(enum diag_severity severity, const struct diag_place *place, str
         state->continuation = false;
     if (!state->continuation)
         show_or_keep(state, promote_severity(state, severity, DIAG_CAUTION), place, body);
+}
+
+static void show_recorded(const struct diag_recorded *message)
+{
+    struct buffer file = {0};
+    struct diag_place place = {
+        .line = message->line, .column = message->column, .source_line = message->source_line};
+
+    CONTEXT_DEFER(buffer_cleanup, &file);
+    buffer_text(&file, message->file);
+    buffer_char(&file, '\0');
+    place.file = message->file.size ? file.data : NULL;
+    show_again((enum diag_severity)message->severity,
+               message->line == DIAG_NO_PLACE ? NULL : &place, message->body);
+}
+
+bool diag_record_play(struct bytes bytes)
+{
+    struct diag_recorded message;
+
+    for (struct bytes rest = bytes; rest.size > 0;)
+        if (!diag_record_take(&rest, &message))
+            return false;
+    while (bytes.size > 0 && diag_record_take(&bytes, &message))
+        show_recorded(&message);
+    return true;
 }
 
 static enum link_code report_no_memory(void *unused)
@@ -363,4 +391,19 @@ bool diag_folds(void)
     const struct diag_tally *tally = diag_state_get()->tally;
 
     return tally && tally->folds;
+}
+
+void diag_tally_end(struct diag_tally *tally)
+{
+    diag_state_get()->continuation = false;
+    for (size_t i = 0; i < tally->family_count; i++) {
+        const struct diag_family *family = &tally->families[i];
+
+        if (family->text)
+            diag_note("%" PRIu64 " more warnings such as \"%s\" are not shown; -v shows all",
+                      family->count - DIAG_UNFOLDED, family->text);
+    }
+    if (tally->error_limit && tally->errors > tally->error_limit)
+        diag_note("%" PRIu64 " more errors are not shown; --error-limit=0 shows all",
+                  tally->errors - tally->error_limit);
 }

@@ -2,8 +2,6 @@
  * texts, each after its length; numbers are little-endian. */
 #include "diag/diag_parts.h"
 
-#define NO_PLACE UINT32_MAX
-
 static void put_text_record(struct buffer *bytes, struct text text)
 {
     buffer_u64(bytes, text.size);
@@ -16,7 +14,7 @@ void diag_record_add(struct diag_record *record, enum diag_severity severity,
     struct buffer *bytes = &record->bytes;
 
     buffer_u32(bytes, (uint32_t)severity);
-    buffer_u32(bytes, place ? place->line : NO_PLACE);
+    buffer_u32(bytes, place ? place->line : DIAG_NO_PLACE);
     buffer_u32(bytes, place ? place->column : 0);
     put_text_record(bytes, body);
     put_text_record(bytes, place ? text_of(place->file) : (struct text){0});
@@ -45,43 +43,11 @@ static bool take_text_record(struct bytes *rest, struct text *text)
     return true;
 }
 
-struct message {
-    uint32_t severity, line, column;
-    struct text body, file, source_line;
-};
-
-static bool take_message(struct bytes *rest, struct message *message)
+bool diag_record_take(struct bytes *rest, struct diag_recorded *message)
 {
     return take_bytes(rest, &message->severity, 4) && take_bytes(rest, &message->line, 4) &&
            take_bytes(rest, &message->column, 4) && take_text_record(rest, &message->body) &&
            take_text_record(rest, &message->file) &&
            take_text_record(rest, &message->source_line) && message->severity >= DIAG_NOTE &&
            message->severity <= DIAG_WARNING;
-}
-
-static void show_recorded_message(const struct message *message)
-{
-    struct buffer file = {0};
-    struct diag_place place = {
-        .line = message->line, .column = message->column, .source_line = message->source_line};
-
-    CONTEXT_DEFER(buffer_cleanup, &file);
-    buffer_text(&file, message->file);
-    buffer_char(&file, '\0');
-    place.file = message->file.size ? file.data : NULL;
-    diag_again((enum diag_severity)message->severity, message->line == NO_PLACE ? NULL : &place,
-               message->body);
-}
-
-bool diag_record_play(struct bytes bytes)
-{
-    struct bytes rest = bytes;
-    struct message message;
-
-    while (rest.size)
-        if (!take_message(&rest, &message))
-            return false;
-    while (bytes.size && take_message(&bytes, &message))
-        show_recorded_message(&message);
-    return true;
 }

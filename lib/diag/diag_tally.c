@@ -1,7 +1,6 @@
 /* diag_tally.c: the counts, and the notes about them at the end. */
 #include "diag/diag_parts.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
@@ -74,21 +73,6 @@ bool diag_tally_admit(struct diag_state *state, enum diag_severity severity, uin
         is_shown = admit_warning(tally, family, body);
     state->continuation = !is_shown;
     return is_shown;
-}
-
-void diag_tally_end(struct diag_tally *tally)
-{
-    diag_state_get()->continuation = false;
-    for (size_t i = 0; i < tally->family_count; i++) {
-        const struct diag_family *family = &tally->families[i];
-
-        if (family->text)
-            diag_note("%" PRIu64 " more warnings such as \"%s\" are not shown; -v shows all",
-                      family->count - DIAG_UNFOLDED, family->text);
-    }
-    if (tally->error_limit && tally->errors > tally->error_limit)
-        diag_note("%" PRIu64 " more errors are not shown; --error-limit=0 shows all",
-                  tally->errors - tally->error_limit);
 }
 
 void diag_tally_free(struct diag_tally *tally)
