@@ -120,8 +120,7 @@ int nvJitLinkAddData(struct nvJitLink *link, int type, const void *data, size_t 
     return is_way("refuse") ? 14 : 0;
 }
 
-/* As the real library does for each link of LTO-IR (12.3 to 13.5); what cuInit says is an
- * info. */
+/* As the real library does for each link (12.9 to 13.5); what cuInit says is an info. */
 static void start_driver(struct nvJitLink *link)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY);
