@@ -29,50 +29,36 @@ static bool is_optional(const struct option_row *row)
     return row->argument && row->argument[0] == '[';
 }
 
-/* Prints all targets of a link, separated by blanks. */
-static void print_target_words(FILE *out)
+/* Prints the text for single quotes, with a backslash before what is among `marked`: zsh needs
+ * colons and brackets escaped inside a specification. */
+static void print_quoted(FILE *out, struct text text, const char *marked)
 {
-    struct arch arch = {0};
-    const char *separator = "";
-    char name[ARCH_NAME_SIZE];
-
-    for (; targets_next(&arch, NULL); separator = " ")
-        fprintf(out, "%s%s", separator, arch_name(arch, name));
-}
-
-/* Prints the words that the option may have, without parts in capitals, which the user writes. zsh
- * needs colons escaped. */
-static void print_words(FILE *out, const struct option_row *row, bool marks_colons)
-{
-    const char *at = row->argument;
-
-    if (strcmp(at, "sm_NN") == 0) {
-        print_target_words(out);
-        return;
-    }
-    at += *at == '[';
-    while (*at) {
-        const char *end = at + strcspn(at, "|]ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-
-        for (; at < end; at++)
-            fprintf(out, "%s%c", marks_colons && *at == ':' ? "\\" : "", *at);
-        at += strcspn(at, "|]");
-        at += *at == '|';
-        at += *at == ']';
-        if (*at)
-            fputc(' ', out);
-    }
-}
-
-/* Prints the text for single quotes; zsh needs colons and brackets escaped inside a specification.
- */
-static void print_quoted(FILE *out, const char *text, const char *marked)
-{
-    for (; *text; text++) {
-        if (*text == '\'')
+    for (size_t i = 0; i < text.size; i++) {
+        if (text.data[i] == '\'')
             fputs("'\\''", out);
         else
-            fprintf(out, "%s%c", strchr(marked, *text) ? "\\" : "", *text);
+            fprintf(out, "%s%c", strchr(marked, text.data[i]) ? "\\" : "", text.data[i]);
+    }
+}
+
+/* Prints the words that the option may have, without parts in capitals, which the user writes. */
+static void print_words(FILE *out, const struct option_row *row, const char *marked)
+{
+    const char *at = row->argument + is_optional(row);
+    struct arch arch = {0};
+    char name[ARCH_NAME_SIZE];
+
+    if (strcmp(at, "sm_NN") == 0) {
+        for (const char *blank = ""; targets_next(&arch, NULL); blank = " ")
+            fprintf(out, "%s%s", blank, arch_name(arch, name));
+        return;
+    }
+    for (; *at && *at != ']'; at += strcspn(at, "|]")) {
+        if (*at == '|') {
+            fputc(' ', out);
+            at++;
+        }
+        print_quoted(out, (struct text){at, strcspn(at, "|]ABCDEFGHIJKLMNOPQRSTUVWXYZ")}, marked);
     }
 }
 
@@ -91,42 +77,20 @@ static void bash_arguments(FILE *out, const struct option_row *row)
             kinds[argument]);
     if (argument == ARGUMENT_WORDS) {
         fputs(" words='", out);
-        print_words(out, row, false);
+        print_words(out, row, "");
         fputc('\'', out);
     }
     fputs(" ;;\n", out);
 }
 
-/* Prints the text up to the marker; returns what is behind that. */
-static const char *print_until(FILE *out, const char *text, const char *marker)
+static void bash_name(FILE *out, const struct option_row *row)
 {
-    const char *found = strstr(text, marker);
-
-    fwrite(text, 1, (size_t)(found - text), out);
-    return found + strlen(marker);
-}
-
-static void write_bash(FILE *out)
-{
-    const char *rest = print_until(out, completions_bash, "@KINDS@\n");
-
-    for (size_t i = 0; i < option_table_size; i++)
-        if (option_table[i].help)
-            bash_arguments(out, &option_table[i]);
-    rest = print_until(out, rest, "@OPTIONS@");
-    for (size_t i = 0; i < option_table_size; i++) {
-        const struct option_row *row = &option_table[i];
-
-        if (row->help)
-            fprintf(out, "%s%s%s%s", i ? " " : "", option_dashes(row->group), row->name,
-                    row->argument && !is_optional(row) ? "=" : "");
-    }
-    fputs(rest, out);
+    fprintf(out, "%s%s%s%s", row == option_table ? "" : " ", option_dashes(row->group), row->name,
+            row->argument && !is_optional(row) ? "=" : "");
 }
 
 /* '-name=[help]:argument:what' */
-static void zsh_option(FILE *out, const struct option_row *row, const char *dashes,
-                       const char *name)
+static void zsh_name(FILE *out, const struct option_row *row, const char *dashes, const char *name)
 {
     enum argument argument = argument_of(row);
 
@@ -135,11 +99,11 @@ static void zsh_option(FILE *out, const struct option_row *row, const char *dash
             : is_optional(row)        ? "=-"
             : name[1]                 ? "="
                                       : "+");
-    print_quoted(out, row->help, "[]:\\");
+    print_quoted(out, text_of(row->help), "[]:\\");
     fputc(']', out);
     if (argument != ARGUMENT_NONE) {
         fputs(is_optional(row) ? "::" : ":", out);
-        print_quoted(out, row->argument, "[]:\\");
+        print_quoted(out, text_of(row->argument), "[]:\\");
         fputc(':', out);
     }
     if (argument == ARGUMENT_FILE)
@@ -148,27 +112,18 @@ static void zsh_option(FILE *out, const struct option_row *row, const char *dash
         fputs("_files -/", out);
     else if (argument == ARGUMENT_WORDS) {
         fputc('(', out);
-        print_words(out, row, true);
+        print_words(out, row, ":");
         fputc(')', out);
     } else if (argument == ARGUMENT_ANY)
         fputc(' ', out);
     fputs("' \\\n", out);
 }
 
-static void write_zsh(FILE *out)
+static void zsh_option(FILE *out, const struct option_row *row)
 {
-    const char *rest = print_until(out, completions_zsh, "@OPTIONS@\n");
-
-    for (size_t i = 0; i < option_table_size; i++) {
-        const struct option_row *row = &option_table[i];
-
-        if (!row->help)
-            continue;
-        zsh_option(out, row, option_dashes(row->group), row->name);
-        if (row->short_name)
-            zsh_option(out, row, "-", row->short_name);
-    }
-    fputs(rest, out);
+    zsh_name(out, row, option_dashes(row->group), row->name);
+    if (row->short_name)
+        zsh_name(out, row, "-", row->short_name);
 }
 
 /* In fish, -s is a letter, -o a name after one dash, and -l one after two. */
@@ -186,30 +141,39 @@ static void fish_option(FILE *out, const struct option_row *row)
         fputs(" -a '(__fish_complete_directories)'", out);
     if (argument == ARGUMENT_WORDS) {
         fputs(" -a '", out);
-        print_words(out, row, false);
+        print_words(out, row, "");
         fputc('\'', out);
     }
     fputs(" -d '", out);
-    print_quoted(out, row->help, "\\");
+    print_quoted(out, text_of(row->help), "\\");
     fputs("'\n", out);
 }
 
-static void write_fish(FILE *out)
-{
-    const char *rest = print_until(out, completions_fish, "@OPTIONS@\n");
-
-    for (size_t i = 0; i < option_table_size; i++)
-        if (option_table[i].help)
-            fish_option(out, &option_table[i]);
-    fputs(rest, out);
-}
+/* What stands in the place of a script's markers: something of each option. */
+static const struct {
+    const char *script;
+    struct {
+        const char *marker;
+        void (*print)(FILE *out, const struct option_row *row);
+    } parts[3];
+} shells[] = {
+    [SHELL_BASH] = {completions_bash, {{"@KINDS@\n", bash_arguments}, {"@OPTIONS@", bash_name}}},
+    [SHELL_ZSH] = {completions_zsh, {{"@OPTIONS@\n", zsh_option}}},
+    [SHELL_FISH] = {completions_fish, {{"@OPTIONS@\n", fish_option}}},
+};
 
 void completions_write(FILE *out, enum shell shell)
 {
-    if (shell == SHELL_BASH)
-        write_bash(out);
-    else if (shell == SHELL_ZSH)
-        write_zsh(out);
-    else
-        write_fish(out);
+    const char *rest = shells[shell].script;
+
+    for (size_t i = 0; shells[shell].parts[i].marker; i++) {
+        const char *marker = shells[shell].parts[i].marker, *found = strstr(rest, marker);
+
+        fwrite(rest, 1, (size_t)(found - rest), out);
+        rest = found + strlen(marker);
+        for (size_t k = 0; k < option_table_size; k++)
+            if (option_table[k].help)
+                shells[shell].parts[i].print(out, &option_table[k]);
+    }
+    fputs(rest, out);
 }
