@@ -10,8 +10,6 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "command/apply_option.h"
-#include "command/suggestions.h"
 #include "command/option_table.h"
 #include "command/reporting.h"
 #include "command/response_file.h"

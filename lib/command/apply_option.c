@@ -1,10 +1,10 @@
 /* apply_option.c: stores a value in the field that its option's row names. */
-#include "command/apply_option.h"
+#include "command/options.h"
 
 #include <errno.h>
 #include <inttypes.h>
 
-#include "command/suggestions.h"
+#include "command/option_table.h"
 
 static void *field_at(struct options *options, size_t offset)
 {
@@ -79,38 +79,21 @@ void apply_option_word(struct options *options, struct word_list *list, const ch
     word_list_add(list, word);
 }
 
-/* Adds the pieces of a comma-separated list, even empty ones, as words of `list` or as libraries.
- */
-static bool take_list_pieces(struct options *options, struct word_list *list, const char *value)
+void apply_option_pieces(struct options *options, struct word_list *list, const char *value,
+                         const char *separators, bool keeps_empty)
 {
-    for (;;) {
-        size_t length = strcspn(value, ",");
+    for (;; value++) {
+        size_t length = strcspn(value, separators);
         const char *word = arena_string(&options->arena, (struct text){value, length});
 
-        if (list)
+        if (list && (length || keeps_empty))
             apply_option_word(options, list, word);
-        else
+        else if (!list)
             apply_option_operand(options, word, true);
-        if (!value[length])
-            return true;
-        value += length + 1;
-    }
-}
-
-/* Adds options for another program: nvcc joins those it was given with blanks, and ends with one.
- */
-static bool take_words(struct options *options, struct word_list *list, const char *value)
-{
-    static const char separators[] = ", \t";
-
-    for (value += strspn(value, separators); *value; value += strspn(value, separators)) {
-        size_t length = strcspn(value, separators);
-
-        apply_option_word(options, list,
-                          arena_string(&options->arena, (struct text){value, length}));
         value += length;
+        if (!*value)
+            return;
     }
-    return true;
 }
 
 /* The highest level that was asked for counts. */
@@ -148,9 +131,11 @@ static bool take_value(struct options *options, const struct option_row *row, co
     case OPTION_CHOICE:
         return take_option_choice(options, row, value);
     case OPTION_LIST:
-        return take_list_pieces(options, field, value);
-    case OPTION_WORDS:
-        return take_words(options, field, value);
+        apply_option_pieces(options, field, value, ",", true);
+        return true;
+    case OPTION_WORDS: /* nvcc joins those it was given with blanks, and ends with one */
+        apply_option_pieces(options, field, value, ", \t", false);
+        return true;
     case OPTION_WORD:
         apply_option_word(options, field, value);
         return true;
@@ -159,7 +144,8 @@ static bool take_value(struct options *options, const struct option_row *row, co
         buffer_char(field, ',');
         return true;
     case OPTION_LIBRARIES:
-        return take_list_pieces(options, NULL, value);
+        apply_option_pieces(options, NULL, value, ",", true);
+        return true;
     case OPTION_IGNORED:
         apply_option_word(options, field, row->name);
         return true;

@@ -104,3 +104,13 @@ const struct option_choice *option_table_choice(const struct option_row *row, co
 
 /* Reports that `value` is not defined for the row's option. Returns false. */
 bool option_table_undefined(const struct option_row *row, const char *value);
+
+/* suggestions.c: messages about wrong options, and notes that help to correct them. */
+
+/* After a message about an option's value: notes what the option takes. */
+void suggestions_value(const struct option_row *row);
+
+/* Report what is wrong with `word`, in nvlink's words, with such notes; they return false. */
+bool suggestions_unknown(const char *word);
+bool suggestions_missing(const char *word, const struct option_row *row);
+bool suggestions_unwanted(const char *word);

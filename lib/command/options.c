@@ -3,9 +3,7 @@
 
 #include <stdlib.h>
 
-#include "command/apply_option.h"
 #include "command/option_table.h"
-#include "command/suggestions.h"
 
 /* How many errors are shown by default. */
 #define ERROR_LIMIT 20
@@ -74,19 +72,6 @@ bool options_add_word(struct options *options, const char *word)
     if (value && !row->argument)
         return suggestions_unwanted(word);
     return options_add(options, row, value);
-}
-
-/* Measured: nvlink looks in LIBRARY_PATH after all of -L; an empty piece is ignored. */
-static void add_environment_paths(struct options *options, const char *list)
-{
-    while (list && *list) {
-        size_t length = strcspn(list, ":");
-
-        if (length)
-            apply_option_word(options, &options->library_paths,
-                              arena_string(&options->arena, (struct text){list, length}));
-        list += length + (list[length] == ':');
-    }
 }
 
 /* The comma-separated list that several options add up to; NULL without one. Each is followed by a
@@ -194,8 +179,11 @@ static bool wants_annotations(const struct word_list *words)
 void options_set_inputs(struct options *options)
 {
     struct link_request *link = &options->link;
+    const char *folders = getenv("LIBRARY_PATH");
 
-    add_environment_paths(options, getenv("LIBRARY_PATH"));
+    /* Measured: nvlink looks there after all of -L; an empty piece is ignored. */
+    if (folders)
+        apply_option_pieces(options, &options->library_paths, folders, ":", false);
     link->operands = options->operands;
     link->operand_count = options->operand_count;
     link->library_paths = options->library_paths.list;

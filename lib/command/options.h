@@ -91,6 +91,20 @@ void options_begin(struct options *options);
  * must live as long as `options`. False, reported in nvlink's words, when the value is wrong. */
 bool options_add(struct options *options, const struct option_row *row, const char *value);
 
+/* apply_option.c: enters one option, with its value or NULL, into the request. */
+bool apply_option(struct options *options, const struct option_row *row, const char *value);
+
+/* Notes the operand `name`, a file or what -l names; it must live as long as `options`. */
+void apply_option_operand(struct options *options, const char *name, bool is_library);
+
+/* Appends `word`, which must live as long as `options`, to a list in its arena. */
+void apply_option_word(struct options *options, struct word_list *list, const char *word);
+
+/* Appends the pieces of `value` between separators, with empty ones or without; without a list they
+ * are libraries among the operands. */
+void apply_option_pieces(struct options *options, struct word_list *list, const char *value,
+                         const char *separators, bool keeps_empty);
+
 /* Adds a word, which is copied: "-name" or "-name=value", with one or two dashes, a letter joined
  * with its value ("-lNAME"), or an operand. False, reported, for anything else: a value cannot be
  * the next word, and option files are not read. */

@@ -1,5 +1,5 @@
 /* suggestions.c: finds options near to what was typed, by the number of letters that differ. */
-#include "command/suggestions.h"
+#include "command/option_table.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* inputs.c: inputs, which are copied and checked when they are added. */
 
-#include "command/apply_option.h"
+#include "command/options.h"
 #include "distribute/files.h"
 #include "input/archive.h"
 #include "library/handle.h"

@@ -1,7 +1,6 @@
 /* Tests of the option table: every row has a field of its own, and what is given reaches it. */
 
-#include "command/apply_option.h"
-#include "command/options.h"
+#include "command/option_table.h"
 #include "options_fixture.h"
 
 /* What a command line of these words asks for. */
