@@ -178,8 +178,7 @@ static void take_chunk_job(struct work_item *item, struct distribute_job *job)
 {
     struct chunk_output *output = item->output_ptr;
 
-    output->log = job->log;
-    job->log = NULL;
+    output->log = job->log.size ? buffer_take(&job->log, NULL) : NULL;
     switch (job->end) {
     case DISTRIBUTE_DONE:
         output->cubin = job->data;

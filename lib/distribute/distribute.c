@@ -329,9 +329,8 @@ void distribute_free(void *argument)
 
     for (size_t i = 0; i < batch->count; i++) {
         free(batch->jobs[i].data);
-        free(batch->jobs[i].log);
         batch->jobs[i].data = NULL;
-        batch->jobs[i].log = NULL;
+        buffer_free(&batch->jobs[i].log);
     }
     free(batch->said);
     batch->said = NULL;

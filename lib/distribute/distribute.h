@@ -75,8 +75,8 @@ struct distribute_job {
     enum link_code code;
     void *data; /* malloc'ed */
     size_t size;
-    char *log;         /* malloc'ed; NULL = empty, or not known */
-    bool is_log_known; /* `log` is the tool's complete output */
+    struct buffer log; /* what is known of the tool's output; no NULs */
+    bool is_log_known; /* it is complete */
     const char *why;   /* in the batch's arena */
 };
 

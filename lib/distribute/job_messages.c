@@ -13,87 +13,63 @@
 /* Most lines shown as explanation of a distributor's failure: the last ones. */
 #define MOST_NOTES 20
 
-/* State while lines are sorted. */
-struct sorting {
-    struct distribute_batch *batch;
-    struct table jobs;   /* by the file names of their inputs */
-    size_t name_size;    /* length of these names */
-    struct buffer *logs; /* one per job, in the batch's arena */
+/* The jobs whose logs are not known, by the file names of their inputs, which have one length. */
+struct names {
+    struct table jobs;
+    size_t size;
 };
 
-static void free_sorting(void *argument)
-{
-    struct sorting *sorting = argument;
-
-    for (size_t i = 0; i < sorting->batch->count; i++)
-        buffer_free(&sorting->logs[i]);
-    table_free(&sorting->jobs);
-}
-
 /* The job whose input the line names, or TABLE_NONE. The name follows a slash. */
-static uint32_t find_job(const struct sorting *sorting, struct text line)
+static uint32_t find_job(const struct names *names, struct text line)
 {
     const char *slash = line.data, *end = line.data + line.size;
     uint32_t found = TABLE_NONE;
 
     while (found == TABLE_NONE && (slash = memchr(slash, '/', (size_t)(end - slash))) != NULL) {
         slash++;
-        if ((size_t)(end - slash) < sorting->name_size)
+        if ((size_t)(end - slash) < names->size)
             break;
-        found = table_find(&sorting->jobs, (struct text){slash, sorting->name_size});
+        found = table_find(&names->jobs, (struct text){slash, names->size});
     }
     return found;
 }
 
-static void sort_lines(struct sorting *sorting)
+static void attribute_line(struct distribute_batch *batch, struct distribute_job *job,
+                           struct text line)
 {
-    struct text rest = text_of(sorting->batch->said), line;
+    struct buffer *to = job ? &job->log : &batch->loose;
     struct log_line message;
 
-    while (text_scan_line(&rest, &line)) {
-        uint32_t found = find_job(sorting, line);
-        struct buffer *to = found == TABLE_NONE ? &sorting->batch->loose : &sorting->logs[found];
-        struct distribute_job *job = found == TABLE_NONE ? NULL : &sorting->batch->jobs[found];
-
-        buffer_text(to, line);
-        buffer_char(to, '\n');
-        if (job && job->end == DISTRIBUTE_MISSING && log_line_parse(line, &message) &&
-            message.severity >= DIAG_ERROR) {
-            job->end = DISTRIBUTE_FAILED;
-            job->code = LINK_FAILED;
-        }
-    }
-}
-
-/* Hands the logs to the jobs. A log is complete only if every line could be attributed. */
-static void hand_over(struct sorting *sorting)
-{
-    for (size_t i = 0; i < sorting->batch->count; i++) {
-        struct distribute_job *job = &sorting->batch->jobs[i];
-
-        if (job->is_log_known)
-            continue;
-        if (sorting->logs[i].size)
-            job->log = buffer_take(&sorting->logs[i], NULL);
-        job->is_log_known = sorting->batch->loose.size == 0;
+    buffer_text(to, line);
+    buffer_char(to, '\n');
+    if (job && job->end == DISTRIBUTE_MISSING && log_line_parse(line, &message) &&
+        message.severity >= DIAG_ERROR) {
+        job->end = DISTRIBUTE_FAILED;
+        job->code = LINK_FAILED;
     }
 }
 
 void job_messages_attribute(struct distribute_batch *batch)
 {
-    struct sorting sorting = {.batch = batch};
+    struct text rest = text_of(batch->said), line;
+    struct names names = {0};
 
-    sorting.logs = arena_zalloc(&batch->arena, batch->count, sizeof *sorting.logs);
-    CONTEXT_DEFER(free_sorting, &sorting);
+    CONTEXT_DEFER(table_cleanup, &names.jobs);
     for (size_t i = 0; i < batch->count; i++) {
         struct text name = text_of(basename(batch->jobs[i].input_path));
 
-        sorting.name_size = name.size;
+        names.size = name.size;
         if (!batch->jobs[i].is_log_known)
-            table_add(&sorting.jobs, name, (uint32_t)i);
+            table_add(&names.jobs, name, (uint32_t)i);
     }
-    sort_lines(&sorting);
-    hand_over(&sorting);
+    while (text_scan_line(&rest, &line)) {
+        uint32_t found = find_job(&names, line);
+
+        attribute_line(batch, found == TABLE_NONE ? NULL : &batch->jobs[found], line);
+    }
+    /* A log is complete only if every line could be attributed. */
+    for (size_t i = 0; i < batch->count; i++)
+        batch->jobs[i].is_log_known |= batch->loose.size == 0;
 }
 
 /* The last `most` lines of the text. */

@@ -40,13 +40,10 @@ static enum link_code known_code(int code)
 /* Hands the log to the job. Replaces NULs, which would end it early. */
 static void take_log(struct distribute_job *job, struct text log)
 {
-    job->log = log.size ? malloc(log.size + 1) : NULL;
-    if (!job->log && log.size)
-        context_raise(LINK_NO_MEMORY);
+    buffer_text(&job->log, log);
     for (size_t i = 0; i < log.size; i++)
-        job->log[i] = log.data[i] ? log.data[i] : ' ';
-    if (job->log)
-        job->log[log.size] = '\0';
+        if (!job->log.data[i])
+            job->log.data[i] = ' ';
     job->is_log_known = true;
 }
 

@@ -109,7 +109,7 @@ static enum link_code look(void *argument)
     result_take(&batch, &job);
     check_job(&job, rest);
     free(job.data);
-    free(job.log);
+    buffer_free(&job.log);
     arena_free(&batch.arena);
     return LINK_OK;
 }
