@@ -26,8 +26,7 @@
 #define LARGEST_FD 2147483639
 
 struct jobserver {
-    enum jobserver_use
-        use; /* of jobserver_join(); JOBSERVER_OFF = nothing is reported at the end */
+    enum jobserver_use use; /* JOBSERVER_OFF = nothing is reported at the end */
     enum jobserver_state state;
     int saved_errno;
     bool implicit_available;
@@ -42,17 +41,7 @@ struct jobserver {
 static unsigned char held[JOBSERVER_MOST];
 static _Atomic(struct jobserver *) current;
 
-static struct text next_flag(const char **cursor)
-{
-    size_t length;
-
-    *cursor += strspn(*cursor, " \t");
-    length = strcspn(*cursor, " \t");
-    *cursor += length;
-    return (struct text){*cursor - length, length};
-}
-
-/* Removes a decimal number, which may be negative, from the front. */
+/* Takes a decimal number, which may be negative, off the front. */
 static bool parse_fd(struct text *text, int *fd)
 {
     bool negative = text_skip(text, TEXT("-"));
@@ -66,19 +55,15 @@ static bool parse_fd(struct text *text, int *fd)
 
 static enum jobserver_state parse_value(struct text value, struct jobserver_auth *auth)
 {
-    *auth = (struct jobserver_auth){.kind = JOBSERVER_NONE, .read_fd = -1, .write_fd = -1};
+    *auth = (struct jobserver_auth){.read_fd = -1, .write_fd = -1};
     if (text_skip(&value, TEXT("fifo:"))) {
-        if (value.size == 0)
-            return JOBSERVER_NOT_OPEN;
-        auth->kind = JOBSERVER_FIFO;
         auth->path = value;
-        return JOBSERVER_OK;
+        auth->kind = value.size ? JOBSERVER_FIFO : JOBSERVER_NONE;
+    } else if (parse_fd(&value, &auth->read_fd) && text_skip(&value, TEXT(",")) &&
+               parse_fd(&value, &auth->write_fd) && value.size == 0) {
+        auth->kind = auth->read_fd < 0 || auth->write_fd < 0 ? JOBSERVER_DISABLED : JOBSERVER_PIPE;
     }
-    if (!parse_fd(&value, &auth->read_fd) || !text_skip(&value, TEXT(",")) ||
-        !parse_fd(&value, &auth->write_fd) || value.size != 0)
-        return JOBSERVER_NOT_OPEN;
-    auth->kind = auth->read_fd < 0 || auth->write_fd < 0 ? JOBSERVER_DISABLED : JOBSERVER_PIPE;
-    return JOBSERVER_OK;
+    return auth->kind == JOBSERVER_NONE ? JOBSERVER_NOT_OPEN : JOBSERVER_OK;
 }
 
 enum jobserver_state jobserver_parse(const char *makeflags, struct jobserver_auth *auth)
@@ -86,16 +71,18 @@ enum jobserver_state jobserver_parse(const char *makeflags, struct jobserver_aut
     enum jobserver_state state = JOBSERVER_NO_AUTH;
     struct text word;
 
-    *auth = (struct jobserver_auth){.kind = JOBSERVER_NONE, .read_fd = -1, .write_fd = -1};
+    *auth = (struct jobserver_auth){.read_fd = -1, .write_fd = -1};
     if (!makeflags)
         return JOBSERVER_NO_MAKEFLAGS;
     word = (struct text){makeflags, strcspn(makeflags, " \t")};
     if (word.data[0] != '-' && !memchr(word.data, '=', word.size) &&
         memchr(word.data, 'n', word.size))
         return JOBSERVER_NO_AUTH;
-    while ((word = next_flag(&makeflags)).size > 0 && !text_equal(word, TEXT("--"))) {
-        struct text value = word;
+    for (const char *at = makeflags; *(at += strspn(at, " \t")); at += word.size) {
+        struct text value = word = (struct text){at, strcspn(at, " \t")};
 
+        if (text_equal(word, TEXT("--")))
+            break;
         if (text_skip(&value, TEXT("--jobserver-auth=")) ||
             text_skip(&value, TEXT("--jobserver-fds=")))
             state = parse_value(value, auth);
@@ -159,23 +146,24 @@ static bool open_pipe(struct jobserver *jobserver, const struct jobserver_auth *
 
 static void record_failure(struct jobserver *jobserver, enum jobserver_state state)
 {
-    if (jobserver->state != JOBSERVER_OK)
-        return;
-    jobserver->state = state;
-    jobserver->saved_errno = errno;
+    if (jobserver->state == JOBSERVER_OK) {
+        jobserver->state = state;
+        jobserver->saved_errno = errno;
+    }
 }
 
 struct jobserver *jobserver_open(const struct jobserver_auth *auth)
 {
-    struct jobserver *jobserver = calloc(1, sizeof *jobserver), *none = NULL;
+    struct jobserver *jobserver = malloc(sizeof *jobserver), *none = NULL;
     bool is_open;
 
     if (!jobserver)
         return NULL;
-    jobserver->use = JOBSERVER_OFF;
-    jobserver->implicit_available = true;
-    jobserver->token_cursor = held;
-    jobserver->read_fd = jobserver->write_fd = -1;
+    *jobserver = (struct jobserver){.use = JOBSERVER_OFF,
+                                    .implicit_available = true,
+                                    .token_cursor = held,
+                                    .read_fd = -1,
+                                    .write_fd = -1};
     if (!atomic_compare_exchange_strong(&current, &none, jobserver)) {
         free(jobserver);
         return NULL;
@@ -283,13 +271,12 @@ static bool try_take(struct jobserver *jobserver)
     sigset_t before = thread_block_signals();
     ssize_t got = read(jobserver->read_fd, jobserver->token_cursor, 1);
 
-    if (got == 1) {
+    if (got == 1)
         jobserver->token_cursor++;
-    } else if (got == 0) {
+    else if (got == 0)
         record_failure(jobserver, JOBSERVER_SHORT_IO);
-    } else if (errno != EAGAIN && errno != EINTR) {
+    else if (errno != EAGAIN && errno != EINTR)
         record_failure(jobserver, JOBSERVER_IO_ERROR);
-    }
     thread_restore_signals(before);
     return got == 1;
 }
@@ -305,9 +292,8 @@ bool jobserver_acquire(struct jobserver *jobserver, int wake_fd)
             jobserver->state == JOBSERVER_OK && jobserver->token_cursor < held + JOBSERVER_MOST;
         struct pollfd fds[] = {{.fd = wake_fd, .events = POLLIN},
                                {.fd = may_take ? jobserver->read_fd : -1, .events = POLLIN}};
-        int ready;
+        int ready = poll(fds, 2, -1);
 
-        ready = poll(fds, 2, -1);
         if (ready < 0 && errno != EINTR && errno != EAGAIN) {
             record_failure(jobserver, JOBSERVER_IO_ERROR);
             return false; /* the caller waits for `wake_fd` itself */
@@ -354,24 +340,22 @@ enum jobserver_state jobserver_release(struct jobserver *jobserver)
 
 enum jobserver_state jobserver_close(struct jobserver *jobserver)
 {
-    enum jobserver_state state;
-    enum jobserver_use use;
+    struct jobserver ended;
 
     if (!jobserver)
         return JOBSERVER_OK;
     while (jobserver->token_cursor > held)
         jobserver_release(jobserver);
     atomic_store(&current, NULL);
-    state = jobserver->state;
-    use = jobserver->use;
-    if (jobserver->read_fd >= 0)
-        close(jobserver->read_fd);
-    if (jobserver->write_fd >= 0 && jobserver->write_fd != jobserver->read_fd)
-        close(jobserver->write_fd);
+    ended = *jobserver;
     free(jobserver);
-    if (state != JOBSERVER_OK && use != JOBSERVER_OFF)
-        report_end(use, state);
-    return state;
+    if (ended.read_fd >= 0)
+        close(ended.read_fd);
+    if (ended.write_fd >= 0 && ended.write_fd != ended.read_fd)
+        close(ended.write_fd);
+    if (ended.state != JOBSERVER_OK && ended.use != JOBSERVER_OFF)
+        report_end(ended.use, ended.state);
+    return ended.state;
 }
 
 void jobserver_return_all(void)
