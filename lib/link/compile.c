@@ -247,12 +247,11 @@ static bool has_free_cpu(const struct link *link)
 static bool is_ptxas_certain(const struct link *link)
 {
     const struct link_request *request = link->request;
-    const char *assembler = request->assembler.name;
 
     return link->members.lto_count > 0 && link->members.ptx_count == 0 && state_is_program(link) &&
-           !state_is_split(link) && !state_is_sass(link) && !link->agreement.debug && assembler &&
-           strcmp(assembler, "ptxas") == 0 && !link->cache && !state_distribution(link) &&
-           !request->dry_run && !request->emit_ptx && !request->merge.strip_debug &&
+           !state_is_split(link) && !state_is_sass(link) && !link->agreement.debug &&
+           state_is_ptxas(link) && !link->cache && !state_distribution(link) && !request->dry_run &&
+           !request->emit_ptx && !request->merge.strip_debug &&
            (request->memory_limit == 0 || request->memory_limit == MEMORY_BUDGET_UNLIMITED);
 }
 

@@ -82,14 +82,13 @@ const char *exact_probe_options(const struct link *link)
  * time. */
 static const char *judge_version(const struct link *link, bool *needs_probe)
 {
-    const struct assembler_request *assembler = &link->request->assembler;
     struct toolkit_version version;
     char *path;
 
     *needs_probe = false;
-    if (assembler->own || !assembler->name || strcmp(assembler->name, "ptxas") != 0)
+    if (!state_is_ptxas(link))
         return NULL;
-    path = ptxas_find(assembler, NULL);
+    path = ptxas_find(&link->request->assembler, NULL);
     CONTEXT_DEFER(memory_cleanup, &path);
     if (!path)
         return NULL;

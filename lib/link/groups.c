@@ -36,7 +36,7 @@ static int32_t lto_limit(const struct link *link)
 static struct stored_options options_of(struct link *link, const struct member *member)
 {
     const struct link_request *request = link->request;
-    struct arena *arena = &link->groups_arena;
+    struct arena *arena = &link->arena;
     int32_t limit = member->role == MEMBER_LTO ? lto_limit(link) : 0;
     struct text text = TEXT("");
 
@@ -127,11 +127,10 @@ static void make_one(struct link *link, const struct stored_options *options, si
 void groups_make(struct link *link)
 {
     const struct members *members = &link->members;
-    struct stored_options *options =
-        arena_zalloc(&link->groups_arena, members->count, sizeof *options);
+    struct stored_options *options = arena_zalloc(&link->arena, members->count, sizeof *options);
     size_t first = SIZE_MAX, lto = SIZE_MAX, different = 0;
 
-    link->groups = arena_zalloc(&link->groups_arena, members->count, sizeof *link->groups);
+    link->groups = arena_zalloc(&link->arena, members->count, sizeof *link->groups);
     for (size_t i = 0; i < members->count; i++) {
         const struct member *member = &members->list[i];
 

@@ -92,7 +92,7 @@ static bool add_assembler(struct key *key, struct link *link, struct assembler *
         return false;
     watch_add_tool(link->watch, assembler_file(assembler, &link->request->assembler));
     cached->has_identity = assembler_identity_find(
-        &cached->identity, assembler, groups_all_words(link, &link->groups_arena), link->cache);
+        &cached->identity, assembler, groups_all_words(link, &link->arena), link->cache);
     key_key(key, &cached->identity);
     return cached->has_identity;
 }

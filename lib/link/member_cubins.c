@@ -69,8 +69,7 @@ static bool collect_cubins(struct link *link)
 {
     bool ok = true;
 
-    link->cubins =
-        arena_zalloc(&link->cubin_arena, link->members.cubin_count + 1, sizeof *link->cubins);
+    link->cubins = arena_zalloc(&link->arena, link->members.cubin_count + 1, sizeof *link->cubins);
     for (size_t i = 0; i < link->members.count; i++) {
         struct member *member = &link->members.list[i];
         struct member_cubin *at = &link->cubins[link->cubin_count];
@@ -79,7 +78,7 @@ static bool collect_cubins(struct link *link)
             continue;
         at->member = member;
         at->is_optional = member->is_system && !link->request->keep_system_libraries;
-        if (member_code(member, &link->cubin_inflation, &link->cubin_arena, &at->code))
+        if (member_code(member, &link->cubin_inflation, &link->arena, &at->code))
             link->cubin_count++;
         else
             ok = false;

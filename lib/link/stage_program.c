@@ -322,7 +322,7 @@ bool stage_open(struct link *link)
     link->inputs.are_read = request->reads_files;
     link->inputs.watch = link->watch;
     watch_add_all(link->watch, request->response_watch);
-    ok = (entries_read(&link->entries, &link->entries_arena, request->assembler_options) ||
+    ok = (entries_read(&link->entries, &link->arena, request->assembler_options) ||
           diag_blame(LINK_USAGE)) &&
          merge_check_index(request->index_file) &&
          inputs_open(&link->inputs, request->operands, request->operand_count, &libraries) &&

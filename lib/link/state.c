@@ -72,25 +72,25 @@ bool state_is_program(const struct link *link)
 bool state_keeps_exported(const struct link *link)
 {
     const struct entry_selection *entries = &link->entries;
-    const char *assembler = link->request->assembler.name;
 
     return ((entries->is_extensible && !entries->is_compile_only) || entries->is_patch) &&
-           (!assembler || strcmp(assembler, "ptxas") != 0);
+           !state_is_ptxas(link);
+}
+
+bool state_is_ptxas(const struct link *link)
+{
+    const struct assembler_request *assembler = &link->request->assembler;
+
+    return !assembler->own && assembler->name && strcmp(assembler->name, "ptxas") == 0;
 }
 
 /* Only for ptxas is it known that its whole programs are final code. */
-static bool wants_exact(const struct link_request *request)
-{
-    const char *assembler = request->assembler.name;
-
-    return request->split_mode == SPLIT_MODE_EXACT ||
-           (request->split_mode == SPLIT_MODE_AUTO && !request->assembler.own && assembler &&
-            strcmp(assembler, "ptxas") == 0);
-}
-
 bool state_may_be_exact(const struct link *link)
 {
-    return wants_exact(link->request) && state_is_program(link);
+    enum split_mode mode = link->request->split_mode;
+
+    return (mode == SPLIT_MODE_EXACT || (mode == SPLIT_MODE_AUTO && state_is_ptxas(link))) &&
+           state_is_program(link);
 }
 
 bool state_is_builtin(const struct link *link)
@@ -224,12 +224,10 @@ void state_free(struct link *link)
     observe_close(link->observation);
     for (size_t i = 0; i < link->cubin_count; i++)
         cubin_free(&link->cubins[i].cubin);
-    arena_free(&link->cubin_arena);
     table_free(&link->system_names);
     state_free_programs(link);
-    arena_free(&link->groups_arena);
     entries_free(&link->entries);
-    arena_free(&link->entries_arena);
+    arena_free(&link->arena);
     arena_free(&link->sources_arena);
     free(link->nvjitlink.path);
     free(link->llvm.path);

@@ -102,17 +102,16 @@ struct compiler {
  * members as they go; later stages treat everything here as const. */
 struct link {
     const struct link_request *request;
+    struct arena arena;
     const struct toolkit_facts *toolkit; /* the one whose nvlink is followed */
     struct watch *watch; /* files that the result depends on; see state_check_changes() */
     struct cache *cache; /* results of earlier links, or NULL */
     struct inputs inputs;
     struct members members;
     struct entry_selection entries;
-    struct arena entries_arena;
     struct used_names used;
     struct group *groups; /* of the members whose code is assembled: nearly always one */
     size_t group_count;
-    struct arena groups_arena;
     struct agreement agreement;
     struct compiler nvjitlink;      /* libnvJitLink, where LTO-IR is linked */
     struct compiler llvm;           /* libLLVM, where there may be bitcode to compile */
@@ -122,8 +121,7 @@ struct link {
     struct bitcode_result bitcode; /* what libLLVM made of bitcode, in sources_arena */
     struct needed_text *texts;     /* of each member that is PTX, in sources_arena */
     struct arena sources_arena;    /* the programs' PTX; gone once the chunks have theirs */
-    struct arena cubin_arena;
-    struct member_cubin *cubins; /* in input order */
+    struct member_cubin *cubins;   /* in input order */
     size_t cubin_count;
     struct table system_names; /* functions that libcudadevrt defines */
     bool has_system;           /* libcudadevrt is among the inputs, and may be left out */
@@ -154,6 +152,9 @@ bool state_is_builtin(const struct link *link);
 /* True when the program may be cut into several chunks that are relocatable; for chunks that are
  * whole programs, see state_may_be_exact(). */
 bool state_is_split(const struct link *link);
+
+/* Whether ptxas is the link's assembler. */
+bool state_is_ptxas(const struct link *link);
 
 /* True under -lto if chunks of the program may become whole programs. How LTO-IR is compiled and
  * what is marked in PTX depend on it, before it is known whether they do. */

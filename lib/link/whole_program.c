@@ -38,28 +38,28 @@ static uint32_t find_changed(const struct table *changed, struct text name)
     return found;
 }
 
-static void restore_symbol_names(char *data, const struct cubin *cubin, const struct chunks *chunks,
-                                 struct table *changed)
+/* Of changed names, those with a suffix ("f$ml0123abcd"): ending the string earlier restores the
+ * original one. */
+static void restore_symbol_names(char *data, const struct cubin *cubin, const struct chunks *chunks)
 {
-    /* Of changed names, those with a suffix ("f$ml0123abcd"): ending the string earlier restores
-     * the original one. */
+    struct table changed = {0};
+
+    CONTEXT_DEFER(table_cleanup, &changed);
     for (size_t i = 0; i < chunks->symbol_count; i++) {
         const struct chunk_symbol *symbol = &chunks->symbols[i];
 
         if (symbol->name.size > symbol->own_name.size &&
             text_starts(symbol->name, symbol->own_name))
-            table_add(changed, symbol->name, (uint32_t)i);
+            table_add(&changed, symbol->name, (uint32_t)i);
     }
-    if (changed->count == 0)
-        return;
-    for (size_t i = 1; i < cubin->symbol_count; i++) {
+    for (size_t i = 1; changed.count && i < cubin->symbol_count; i++) {
         struct text name = cubin->symbols[i].name;
         uint32_t found;
 
         /* Names of section symbols are in .shstrtab, and are not changed. */
         if (cubin->symbols[i].type == STT_SECTION || name.size == 0)
             continue;
-        found = find_changed(changed, name);
+        found = find_changed(&changed, name);
         if (found != TABLE_NONE) {
             const struct chunk_symbol *symbol = &chunks->symbols[found];
             size_t added = symbol->name.size - symbol->own_name.size;
@@ -191,22 +191,17 @@ static void fill_report(const struct cubin *cubin, struct bytes file, struct mer
     fill_symbol_places(cubin, file, &reporter);
 }
 
-struct reading {
-    struct cubin cubin;
-    struct table changed;
-};
-
 bool whole_program_take(void *data, size_t size, const char *name, const struct chunks *chunks,
                         struct merge_report *report)
 {
-    struct reading reading = {0};
+    const struct bytes file = {data, size};
+    struct cubin cubin = {0};
 
-    CONTEXT_DEFER(arena_cleanup, &reading.cubin.arena);
-    CONTEXT_DEFER(table_cleanup, &reading.changed);
-    if (!cubin_read(&reading.cubin, name, (struct bytes){data, size}))
+    CONTEXT_DEFER(arena_cleanup, &cubin.arena);
+    if (!cubin_read(&cubin, name, file))
         return false;
     if (report)
-        fill_report(&reading.cubin, (struct bytes){data, size}, report);
-    restore_symbol_names(data, &reading.cubin, chunks, &reading.changed);
+        fill_report(&cubin, file, report);
+    restore_symbol_names(data, &cubin, chunks);
     return true;
 }
