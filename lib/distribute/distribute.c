@@ -91,38 +91,38 @@ void distribute_name_files(struct distribute_batch *batch, const char *folder)
     }
 }
 
-static enum link_code write_failed(const char *path)
+static enum link_code write_file(const char *path, struct text text)
 {
+    if (files_write(path, text_bytes(text)))
+        return LINK_OK;
     diag_fatal("Could not write '%s': %s", path, strerror(errno));
     return LINK_ENVIRONMENT;
 }
 
-/* Writes `text`, malloc'ed, and frees it. NULL is an error that has been reported. */
-static enum link_code write_text(const char *path, char *text)
+/* Writes the job file, or a job's facts file (jobfile_make). */
+static enum link_code write_jobfile(const char *path, const struct distribute_batch *batch,
+                                    const struct distribute_job *job)
 {
+    char *text = jobfile_make(batch, job);
+
     if (!text)
         return LINK_FAILED;
     CONTEXT_DEFER(memory_cleanup, &text);
-    return files_write(path, text_bytes(text_of(text))) ? LINK_OK : write_failed(path);
+    return write_file(path, text_of(text));
 }
 
 static enum link_code write_inputs(const struct distribute_batch *batch)
 {
     const struct distribute_tool *tool = &batch->tool;
+    enum link_code code = tool->shared_path ? write_file(tool->shared_path, tool->shared) : LINK_OK;
 
-    if (tool->shared_path && !files_write(tool->shared_path, text_bytes(tool->shared)))
-        return write_failed(tool->shared_path);
-    for (size_t i = 0; i < batch->count; i++) {
+    for (size_t i = 0; i < batch->count && code == LINK_OK; i++) {
         const struct distribute_job *job = &batch->jobs[i];
-        enum link_code code;
 
-        if (!files_write(job->input_path, text_bytes(job->input)))
-            return write_failed(job->input_path);
-        code = write_text(job->facts_path, jobfile_make(batch, job));
-        if (code != LINK_OK)
-            return code;
+        code =
+            write_file(job->input_path, job->input) ?: write_jobfile(job->facts_path, batch, job);
     }
-    return LINK_OK;
+    return code;
 }
 
 /* Describes how the distributor ended; NULL when it succeeded. */
@@ -187,7 +187,7 @@ enum link_code distribute_run(struct distribute_batch *batch)
     }
     distribute_name_files(batch, folder.path);
     jobs = arena_printf(&batch->arena, "%s/jobs.json", folder.path);
-    return write_inputs(batch) ?: write_text(jobs, jobfile_make(batch, NULL))
+    return write_inputs(batch) ?: write_jobfile(jobs, batch, NULL)
            ?: call_distributor(batch, program, jobs);
 }
 

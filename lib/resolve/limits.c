@@ -6,35 +6,29 @@
 
 #include "diag/diag.h"
 
-/* By function: the parameters' size of the first weak copy, once there is one; STRONG_BEFORE:
- * nothing is compared after a strong definition. */
+/* Nothing is compared after a strong definition. */
 #define STRONG_BEFORE UINT64_MAX
-
-static void check_parameters(struct merging *m, uint64_t *sizes, size_t file, size_t index)
-{
-    const struct cubin *cubin = m->cubins[file];
-    const struct cubin_section *section = &cubin->sections[index];
-    uint32_t owner = merging_owner(m, file, index);
-    uint32_t input;
-
-    if (owner == MERGE_NONE || section->type != SHT_CUDA_CONSTANT0 || sizes[owner] == STRONG_BEFORE)
-        return;
-    input = cubin_section_function(cubin, (uint32_t)index);
-    if (cubin->symbols[input].binding != STB_WEAK)
-        sizes[owner] = STRONG_BEFORE;
-    else if (sizes[owner] == 0)
-        sizes[owner] = section->size;
-    else if (sizes[owner] != section->size)
-        MERGING_ERROR(m, "Duplicate weak parameter bank for '%.*s' is not the same size",
-                      TEXT_ARG(m->symbols[owner].name));
-}
 
 bool limits_check_parameters(struct merging *m)
 {
+    /* By function: that of the first weak copy, once there is one. */
     uint64_t *sizes = arena_zalloc(&m->arena, m->symbol_count, sizeof *sizes);
 
-    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_CONSTANT);)
-        check_parameters(m, sizes, at.file, at.index);
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_CONSTANT);) {
+        const struct cubin *cubin = m->cubins[at.file];
+        uint32_t owner = merging_owner(m, at.file, at.index);
+
+        if (owner == MERGE_NONE || at.section->type != SHT_CUDA_CONSTANT0 ||
+            sizes[owner] == STRONG_BEFORE)
+            continue;
+        if (cubin->symbols[cubin_section_function(cubin, at.index)].binding != STB_WEAK)
+            sizes[owner] = STRONG_BEFORE;
+        else if (sizes[owner] == 0)
+            sizes[owner] = at.section->size;
+        else if (sizes[owner] != at.section->size)
+            MERGING_ERROR(m, "Duplicate weak parameter bank for '%.*s' is not the same size",
+                          TEXT_ARG(m->symbols[owner].name));
+    }
     return !m->failed;
 }
 
