@@ -26,46 +26,34 @@ bool whole_program_has_abi(struct bytes data, enum merge_abi wanted)
     return wanted == MERGE_ABI_AUTO || is_old == (wanted == MERGE_ABI_7);
 }
 
-/* Index of the changed name that `name` ends with: it may be a copy's name, "$<kernel>$<function>",
- * with further `$` in both. TABLE_NONE = none. */
-static uint32_t find_changed(const struct table *changed, struct text name)
+/* How much longer than the original one the name is that `name` ends with, of those with a suffix
+ * ("f$ml0123abcd"): it may be a copy's name, "$<kernel>$<function>", with further `$` in both. */
+static size_t added_size(const struct chunks *chunks, struct text name)
 {
-    uint32_t found = table_find(changed, name);
+    for (size_t i = 0; i < name.size; i++) {
+        struct text part = text_drop(name, i), own;
 
-    for (size_t i = 0; i < name.size && found == TABLE_NONE; i++)
-        if (name.data[i] == '$')
-            found = table_find(changed, (struct text){name.data + i + 1, name.size - i - 1});
-    return found;
+        if (i > 0 && name.data[i - 1] != '$')
+            continue;
+        own = chunk_own_name(chunks, part);
+        if (own.size < part.size && text_starts(part, own))
+            return part.size - own.size;
+    }
+    return 0;
 }
 
-/* Of changed names, those with a suffix ("f$ml0123abcd"): ending the string earlier restores the
- * original one. */
+/* Ending a string earlier restores the original one. */
 static void restore_symbol_names(char *data, const struct cubin *cubin, const struct chunks *chunks)
 {
-    struct table changed = {0};
-
-    CONTEXT_DEFER(table_cleanup, &changed);
-    for (size_t i = 0; i < chunks->symbol_count; i++) {
-        const struct chunk_symbol *symbol = &chunks->symbols[i];
-
-        if (symbol->name.size > symbol->own_name.size &&
-            text_starts(symbol->name, symbol->own_name))
-            table_add(&changed, symbol->name, (uint32_t)i);
-    }
-    for (size_t i = 1; changed.count && i < cubin->symbol_count; i++) {
+    for (size_t i = 1; chunks->changed.count && i < cubin->symbol_count; i++) {
         struct text name = cubin->symbols[i].name;
-        uint32_t found;
+        size_t added = 0;
 
         /* Names of section symbols are in .shstrtab, and are not changed. */
-        if (cubin->symbols[i].type == STT_SECTION || name.size == 0)
-            continue;
-        found = find_changed(&changed, name);
-        if (found != TABLE_NONE) {
-            const struct chunk_symbol *symbol = &chunks->symbols[found];
-            size_t added = symbol->name.size - symbol->own_name.size;
-
+        if (cubin->symbols[i].type != STT_SECTION)
+            added = added_size(chunks, name);
+        if (added)
             data[(size_t)(name.data - data) + name.size - added] = '\0';
-        }
     }
 }
 

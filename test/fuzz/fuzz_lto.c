@@ -73,12 +73,15 @@ static void take_executable(uint8_t *data, size_t size, size_t kept)
 
     if (cubin_read(&cubin, "a.cubin", (struct bytes){copy, size})) {
         chunks.symbol_count = choose_symbols(symbols, 32, &cubin, kept);
+        for (uint32_t i = 0; i < chunks.symbol_count; i++)
+            table_add(&chunks.changed, symbols[i].name, i);
         if (!whole_program_take(data, size, "chunk 0", &chunks, kept % 5 ? &report : NULL) ||
             (is_program && !cubin_read(&again, "again", bytes)))
             abort();
     } else if (whole_program_take(data, size, "chunk 0", &chunks, &report)) {
         abort();
     }
+    table_free(&chunks.changed);
     merge_report_free(&report);
     cubin_free(&again);
     cubin_free(&cubin);

@@ -22,8 +22,13 @@ void tear_down(void)
 static bool take(struct chunk_symbol *symbol)
 {
     struct chunks chunks = {.symbols = symbol, .symbol_count = symbol ? 1 : 0};
+    bool ok;
 
-    return whole_program_take(file.data, file.size, "chunk 0", &chunks, &report);
+    if (symbol)
+        table_add(&chunks.changed, symbol->name, 0);
+    ok = whole_program_take(file.data, file.size, "chunk 0", &chunks, &report);
+    table_free(&chunks.changed);
+    return ok;
 }
 
 /* Whether the file has a symbol of that name now. */
