@@ -4,7 +4,6 @@
 #include "distribute/distribute.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "distribute/files.h"

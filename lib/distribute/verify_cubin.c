@@ -5,7 +5,6 @@
 #include <elf.h>
 #include <string.h>
 
-#include "base/context.h"
 #include "base/table.h"
 #include "cubin/cubin.h"
 #include "diag/diag.h"

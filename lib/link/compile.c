@@ -7,8 +7,6 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "link/stages.h"
-#include "lto/bitcode.h"
-#include "lto/lto.h"
 #include "options/forward.h"
 #include "os/self_exec.h"
 #include "pool/pool.h"

@@ -11,8 +11,6 @@
 #include "base/context.h"
 #include "base/little.h"
 #include "base/search.h"
-#include "base/table.h"
-#include "cubin/cubin.h"
 #include "diag/diag.h"
 #include "join/join.h"
 

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/context.h"
 #include "base/word_list.h"
 #include "diag/diag.h"

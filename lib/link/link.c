@@ -5,11 +5,10 @@
  * This file has the order of the stages, and what is final after each. A stage reports what it did
  * under -vv and to the observation (--report, -time, ...); when it returns false it has reported
  * every error. */
-#include "link/link.h"
+#include "link/stages.h"
 
 #include "base/context.h"
 #include "diag/diag.h"
-#include "link/stages.h"
 #include "os/cancellation.h"
 
 static void enter_link_phase(enum link_phase phase)

@@ -3,7 +3,6 @@
 #include "link/stages.h"
 
 #include <elf.h>
-#include <stddef.h>
 
 #include "base/context.h"
 #include "base/little.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/arena.h"
 #include "base/context.h"
 #include "diag/diag.h"
 #include "output/output.h"

@@ -2,13 +2,10 @@
  *
  * Selects members, has LTO-IR compiled, reads machine code, and links PTX. Whether libcudadevrt
  * takes part is decided last: only then is it known whether anything calls it. */
-#include "base/buffer.h"
 #include "base/context.h"
 #include "base/word_list.h"
 #include "diag/diag.h"
 #include "link/stages.h"
-#include "lto/lto.h"
-#include "merge/merge.h"
 #include "ptx/needed.h"
 #include "ptx/symbol.h"
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/table.h"
 #include "cubin/format.h"
 
 bool whole_program_is(struct bytes data)

@@ -12,7 +12,6 @@
 #include "diag/diag.h"
 #include "diag/events.h"
 #include "pool/child_tokens.h"
-#include "pool/pool.h"
 
 /* A task as run by a worker when tokens are counted. */
 struct counted_task {

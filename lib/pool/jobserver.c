@@ -18,7 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/text.h"
 #include "diag/diag.h"
 #include "os/thread.h"
 

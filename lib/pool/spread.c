@@ -4,7 +4,6 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "pool/dispatch.h"
-#include "pool/pool.h"
 
 struct part {
     void (*run)(void *argument, size_t part, size_t first, size_t last);

@@ -6,7 +6,6 @@
 #include "resolve/resolve_steps.h"
 
 #include "base/context.h"
-#include "base/search.h"
 #include "cubin/frames.h"
 
 /* A CIE and the FDEs after it that are kept. */

@@ -1,6 +1,5 @@
 /* limits.c: checks across cubins. Rules and messages as measured on nvlink. */
 #include "resolve/resolve_steps.h"
-#include "base/search.h"
 
 #include <stdlib.h>
 
@@ -32,37 +31,29 @@ bool limits_check_parameters(struct merging *m)
     return !m->failed;
 }
 
-/* Compares by the place of the definitions. */
-static bool is_patch(const struct merging *m, const struct merged_symbol *function)
-{
-    const struct cubin *cubin = m->cubins[function->file];
-
-    for (size_t i = 1; i < cubin->section_count; i++) {
-        struct bytes rest = cubin->sections[i].data;
-        struct info_record record;
-
-        if (cubin->sections[i].type != SHT_CUDA_INFO ||
-            cubin_section_function(cubin, (uint32_t)i) != function->input)
-            continue;
-        while (info_next(&rest, &record))
-            if (record.attribute == EIATTR_TOOLS_PATCH_FUNC)
-                return true;
-    }
-    return false;
-}
-
 /* nvlink 13.3 and later. */
 bool limits_check_patches(struct merging *m)
 {
-    for (uint32_t i = 0; m->request->tools_patch && i < m->symbol_count; i++) {
+    bool *has_record = arena_zalloc(&m->arena, m->symbol_count, sizeof *has_record);
+
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_INFO);) {
+        uint32_t function = cubin_section_function(m->cubins[at.file], at.index);
+        struct bytes rest = at.section->data;
+        struct info_record record;
+
+        if (function && merging_defines(m, at.file, function))
+            while (info_next(&rest, &record))
+                if (record.attribute == EIATTR_TOOLS_PATCH_FUNC)
+                    has_record[merging_symbol(m, at.file, function)] = true;
+    }
+    for (uint32_t i = 0; i < m->symbol_count; i++) {
         const struct merged_symbol *function = &m->symbols[i];
 
-        if (function->type != STT_FUNC || function->file == MERGE_NONE || is_patch(m, function))
+        if (function->type != STT_FUNC || function->file == MERGE_NONE || has_record[i])
             continue;
         diag_fatal("Function '%.*s' in '%s' is missing EIATTR_TOOLS_PATCH_FUNC attribute required "
                    "by -astoolspatch option",
                    TEXT_ARG(function->name), m->cubins[function->file]->name);
-        m->failed = true;
         return false;
     }
     return true;

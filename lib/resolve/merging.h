@@ -17,7 +17,6 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "base/table.h"
 #include "cubin/format.h"
 #include "cubin/image.h"
 #include "cubin/mercury.h"

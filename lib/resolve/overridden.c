@@ -10,8 +10,6 @@
  * do that. */
 #include "resolve/resolve_steps.h"
 
-#include "base/search.h"
-
 COMPARISON(compare_ranges, struct lost_range,
            COMPARE(a->file, b->file) ?: COMPARE(a->section, b->section)
                ?: COMPARE(a->begin, b->begin));

@@ -155,8 +155,9 @@ bool program_resolve(struct merging *m)
 {
     if (!check_cubins(m) || !choose_abi(m))
         return false;
-    if (!resolve_symbols(m) || !limits_check_tensor_forms(m) || !limits_check_patches(m) ||
-        !limits_check_parameters(m) || !read_graph(m)) {
+    if (!resolve_symbols(m) || !limits_check_tensor_forms(m) ||
+        (m->request->tools_patch && !limits_check_patches(m)) || !limits_check_parameters(m) ||
+        !read_graph(m)) {
         if (diag_state_get()->verbose)
             diag_fatal("merge_elf failed"); /* nvlink's last message after such errors */
         return false;
