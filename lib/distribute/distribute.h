@@ -36,7 +36,7 @@ struct distribution {
     const volatile int *cancelled; /* non-zero once jobs are no longer wanted; or NULL */
 };
 
-/* Properties that all jobs of a batch share. */
+/* What all jobs of a batch share. */
 struct distribute_tool {
     const char *const *words;  /* program and options, before each job's words; ends with NULL */
     const char *const *inputs; /* files that every job reads; ends with NULL; may be NULL */
@@ -107,8 +107,8 @@ struct distribute_batch {
 void distribute_add_to_key(struct key *key, const struct distribution *distribution);
 
 /* Whether the path `tool` (may be NULL) names a minilink, judged by its name alone: its file may
- * exist only on another machine. Users who want ptxas's messages kept separate and its cubins
- * verified name minilink as the tool, which then runs ptxas. */
+ * exist only on another machine. As the tool, it runs ptxas, whose messages stay separate and whose
+ * cubins are verified. */
 bool distribute_is_minilink(const char *tool);
 
 /* The path of the running minilink, in `arena`. */
@@ -122,8 +122,8 @@ void distribute_name_files(struct distribute_batch *batch, const char *folder);
 enum link_code distribute_run(struct distribute_batch *batch);
 
 /* Writes the plan and, in the folder FILE.d, the inputs of its jobs. A file with the same contents
- * is left unchanged, so that a build system sees nothing new; files of older plans in the folder
- * are removed. */
+ * stays, so that a build system sees nothing new; files of older plans in the folder are removed.
+ */
 enum link_code distribute_emit_plan(struct distribute_batch *batch);
 
 /* Takes the results of a plan's jobs, after checking that it is the plan that would be written now.

@@ -104,15 +104,11 @@ static bool check_name(const char *name, const char *fault)
 /* Checks that make takes neither the target nor the first file for a variable. */
 static bool check_rule_names(const char *target, const char *const *files, size_t count)
 {
-    const char *fault = fault_for_make(target);
+    const char *fault =
+        fault_for_make(target) ?: fault_as_target(target)
+            ?: matches_another(target) ? "brackets that match another file" : NULL;
+    bool ok = check_name(target, fault);
     size_t variables = 0;
-    bool ok;
-
-    if (!fault)
-        fault = fault_as_target(target);
-    if (!fault && matches_another(target))
-        fault = "brackets that match another file";
-    ok = check_name(target, fault);
 
     for (size_t i = 0; i < count; i++) {
         ok &= check_name(files[i], fault_for_make(files[i]));
@@ -172,7 +168,7 @@ static bool write_rule(struct buffer *out, const char *target, const char *const
     return true;
 }
 
-/* The files so far, so that each is named once. */
+/* The files so far, each named once. */
 struct dependencies {
     struct arena arena;
     struct table seen;
@@ -218,15 +214,9 @@ const char *dependencies_path(const struct link *link, struct arena *arena)
         return NULL;
     arch_name(link->members.arch, target);
     CONTEXT_DEFER(buffer_cleanup, &name);
-    while (*path) {
-        bool is_target = strncmp(path, "%a", 2) == 0;
-
-        if (is_target)
-            buffer_string(&name, target);
-        else
-            buffer_char(&name, *path);
-        path += is_target ? 2 : 1;
-    }
+    for (const char *mark; (mark = strstr(path, "%a")); path = mark + 2)
+        buffer_printf(&name, "%.*s%s", (int)(mark - path), path, target);
+    buffer_string(&name, path);
     return arena_string(arena, buffer_view(&name));
 }
 

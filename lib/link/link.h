@@ -87,8 +87,7 @@ struct link_request {
     uint32_t chunk_count;                 /* --chunks: most chunks to make; 0 = decide by size */
     uint64_t minimum_chunk;               /* --minimum-chunk, in bytes of PTX; 0 = the default */
     bool has_inflation_limit;             /* --decompression-limit was given: */
-    uint64_t inflation_limit;             /* most bytes of PTX to decompress, and of cubins;
-                                             0 = no limit */
+    uint64_t inflation_limit;             /* most bytes of PTX, and of cubins; 0 = no limit */
     uint32_t thread_limit; /* --threads: most threads in use at any time; 0 = no limit */
     enum jobserver_use jobserver;
     bool keep_going;            /* --keep-going: assemble all chunks, and report each that fails */
@@ -98,10 +97,9 @@ struct link_request {
     bool explain_split;             /* --explain-split: print what is in each chunk, and why */
     bool emit_ptx;                  /* -emit-ptx: the output is the linked program's PTX */
     bool emit_ltoir;                /* --emit-ltoir: the output is the linked program's LTO-IR */
-    bool
-        emit_texts; /* --emit-texts: the output is the PTX that takes part, as the inputs have it */
-    bool dry_run;   /* --dry-run: stop before assembling, and print what would be done */
-    bool ignore_host_info;      /* -ignore-host-info */
+    bool emit_texts;       /* --emit-texts: the output is the PTX that takes part, unchanged */
+    bool dry_run;          /* --dry-run: stop before assembling, and print what would be done */
+    bool ignore_host_info; /* -ignore-host-info */
     bool keep_system_libraries; /* link libcudadevrt even when nothing calls it */
     bool suppress_arch_warning;
     const char *index_file; /* -uidx: path, or NULL */
@@ -118,8 +116,7 @@ enum exit_status {
 };
 
 /* Runs the whole link. When it returns, all errors have been reported and nothing is left behind.
- * LINK_OK when there is a result; LINK_USAGE, _ENVIRONMENT, _NO_MEMORY, _CANCELLED and _NVVM_ERROR
- * for the errors that they name; LINK_FAILED for any other failure. */
+ * LINK_FAILED is any failure but those that other codes name. */
 enum link_code link_run(const struct link_request *request);
 
 void link_product_free(struct link_product *product);

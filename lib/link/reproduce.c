@@ -46,16 +46,10 @@ static const char *folder_name(struct arena *arena, const char *path)
 /* True for a path that does not leave its starting folder. */
 static bool stays_below(const char *path)
 {
-    if (*path == '/')
-        return false;
-    while (*path) {
-        size_t length = strcspn(path, "/");
-
-        if (length == 2 && memcmp(path, "..", 2) == 0)
+    for (const char *at = path; (at = strstr(at, "..")); at++)
+        if ((at == path || at[-1] == '/') && (!at[2] || at[2] == '/'))
             return false;
-        path += length + (path[length] == '/');
-    }
-    return true;
+    return *path != '/';
 }
 
 /* The place of the file `path` in the folder: below "inputs" if the path does not leave its

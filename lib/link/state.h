@@ -163,8 +163,7 @@ bool state_may_be_exact(const struct link *link);
 /* True when chunks, if there are several, will be whole programs. */
 bool state_is_exact(const struct link *link);
 
-/* True if only the target's instructions are requested, and the output would have more
- * (--binary-kind). */
+/* --binary-kind: only the target's instructions are requested, and the output would have more. */
 bool state_is_sass(const struct link *link);
 
 /* The split policy: the requested one, or one that suits a cache if there is one. */
@@ -199,12 +198,11 @@ bool state_has_merge(const struct link *link, const struct chunks *chunks);
 /* Whether the list of modules has the last input first, as nvlink's has when it does not merge. */
 bool state_lists_last_first(const struct link *link, const struct chunks *chunks);
 
-/* True when no input and no tool has changed since it was opened or found. Else that is reported,
- * the link fails with LINK_ENVIRONMENT, and what it has stored in the cache is removed. Inputs are
- * watched from when they are opened (input/watch.h), tools from when they are found, before they
- * are hashed for a key or run. They are checked again when everything made from them has been
- * written and no file has its final name yet. A chunk or an LTO part is made of bytes in memory, so
- * it is stored at once if the tool that made it has not changed; it is removed again here. */
+/* True when no input and no tool has changed since it was opened (input/watch.h), or found, before
+ * it was hashed for a key or run. Else that is reported, the link fails with LINK_ENVIRONMENT, and
+ * what it has stored in the cache is removed. A last check comes when everything has been written
+ * and no file has its final name yet. A chunk or an LTO part is made of bytes in memory, so it is
+ * stored at once if the tool that made it has not changed. */
 bool state_check_changes(const struct link *link);
 
 /* Frees the results of the stages after stage_program.c; call it before state_free(). */
