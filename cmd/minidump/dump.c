@@ -112,7 +112,8 @@ static void print_entry(const struct dump *dump, const struct fatbin_entry *entr
 {
     char arch[ARCH_NAME_SIZE], kind[16], number[32];
 
-    dump_print(dump, "  entry %s: %s %" PRIu16 ".%" PRIu16 " for %s\n", entry_number(entry, number),
+    dump_print(dump, "  entry %s: %s%s %" PRIu16 ".%" PRIu16 " for %s\n",
+               entry_number(entry, number), entry->is_relocatable ? "relocatable " : "",
                entry_kind_name(entry->kind, kind), entry->major, entry->minor,
                arch_name(entry->arch, arch));
     print_flags(dump, entry->flags);

@@ -361,6 +361,10 @@ enum fatbin_result fatbin_next(struct fatbin *fatbin, struct fatbin_entry *entry
     if (is_concatenated(entry))
         return find_parts(fatbin, &view, entry) && read_part(fatbin, entry) ? FATBIN_ENTRY
                                                                             : FATBIN_DAMAGED;
+    if (entry->kind == FATBIN_RELOCATABLE_PTX && entry->version == ENTRY_VERSION) {
+        entry->kind = FATBIN_PTX;
+        entry->is_relocatable = true;
+    }
     if (is_known_kind(entry->kind) && entry->version == ENTRY_VERSION) {
         if (!read_entry_arch(&view, entry) || !read_sizes(&view, entry) ||
             !read_entry_strings(&view, entry))

@@ -10,6 +10,10 @@
  * and what follows it}, then a record for each cubin: an entry's header with its strings, in which
  * the header size is the offset of the cubin in the uncompressed payload.
  *
+ * An entry of kind 64 is what nvFatbinAddReloc makes of an entry with PTX in a host object
+ * (measured on nvFatbin 13.5), for each object and target one; the object is the entry's identity.
+ * libnvJitLink links it; nvlink finds no code in it, and says so in a warning.
+ *
  * Not supported: outer versions other than 1. Unknown entry kinds are passed on with their number.
  */
 #pragma once
@@ -23,8 +27,9 @@
 enum fatbin_kind {
     FATBIN_PTX = 1,
     FATBIN_ELF = 2,
-    FATBIN_NVVM = 8,   /* LTO-IR */
-    FATBIN_TILE = 128, /* Tile IR, which no device linker reads */
+    FATBIN_NVVM = 8,             /* LTO-IR */
+    FATBIN_RELOCATABLE_PTX = 64, /* as it is stored; read as FATBIN_PTX */
+    FATBIN_TILE = 128,           /* Tile IR, which no device linker reads */
     FATBIN_CONCATENATED = 256,
     FATBIN_BITCODE = 0x10000, /* LLVM's; in no fatbin, where kinds have 16 bits */
 };
@@ -58,6 +63,7 @@ struct fatbin_entry {
     uint64_t uncompressed_size; /* bytes; 0 when stored */
     struct text options;        /* option string without its final NUL; empty = none */
     struct text identity;       /* source file name, with -g or -lineinfo; empty = none */
+    bool is_relocatable;        /* it was FATBIN_RELOCATABLE_PTX */
 };
 
 /* A position in one container. */

@@ -69,15 +69,33 @@ static struct member *collect_entry(struct collector *collector, const char *nam
     return member;
 }
 
+static void end_group(struct collector *collector)
+{
+    const struct members *members = collector->members;
+
+    if (members->count > 0 && members->list[members->count - 1].group == collector->group)
+        collector->group++;
+}
+
+/* A fatbin is one choice, but for relocatable PTX, of which each object is one. */
+static bool is_other_choice(const struct fatbin_entry *entry, const struct fatbin_entry *last)
+{
+    return entry->is_relocatable != last->is_relocatable ||
+           (entry->is_relocatable && !text_equal(entry->identity, last->identity));
+}
+
 static void collect_entries(struct collector *collector, struct fatbin *fatbin)
 {
-    struct fatbin_entry entry;
+    struct fatbin_entry entry, last = {0};
     enum fatbin_result result;
 
     while ((result = fatbin_next(fatbin, &entry)) == FATBIN_ENTRY) {
         struct arena *arena = &collector->members->arena;
         const char *name;
 
+        if (is_other_choice(&entry, &last))
+            end_group(collector);
+        last = entry;
         collector->number += entry.part <= 1;
         name = entry.part ? arena_printf(arena, "%s(%u.%u)", collector->object, collector->number,
                                          entry.part)
@@ -210,14 +228,6 @@ static bool begins_group(const struct collector *collector, const struct fatbin_
             arch_equal(members->list[i].entry.arch, entry->arch))
             return true;
     return count == MOST_TARGETS;
-}
-
-static void end_group(struct collector *collector)
-{
-    const struct members *members = collector->members;
-
-    if (members->count > 0 && members->list[members->count - 1].group == collector->group)
-        collector->group++;
 }
 
 static void add_image(struct collector *collector, const char *name, uint32_t kind,

@@ -226,13 +226,13 @@ TEST(unknown_kinds_and_versions_are_passed_on)
     OWNED(buffer) buffer = {0};
     size_t begin = fixture_begin(&buffer), size;
 
-    fixture_add(&buffer, &(struct fixture_entry){0x40, 5000, UINT64_MAX, "?", NULL});
+    fixture_add(&buffer, &(struct fixture_entry){0x41, 5000, UINT64_MAX, "?", NULL});
     fixture_add(&buffer, &(struct fixture_entry){FATBIN_PTX, 80, 0, "text", NULL});
     fixture_put(&buffer, begin + 16 + 72 + 2, 0x0102, 2);
     fixture_end(&buffer, begin);
     ck_assert(fatbin_open(&fatbin, "x", buffer_bytes(&buffer), &size));
     ck_assert_int_eq(fatbin_next(&fatbin, &last_entry), FATBIN_ENTRY);
-    ck_assert_uint_eq(last_entry.kind, 0x40);
+    ck_assert_uint_eq(last_entry.kind, 0x41);
     ck_assert_uint_eq(last_entry.arch.sm, 0);
     ck_assert_int_eq(fatbin_next(&fatbin, &last_entry), FATBIN_ENTRY);
     ck_assert_uint_eq(last_entry.version, 0x0102);

@@ -342,7 +342,7 @@ TEST(what_is_not_understood_is_an_error_unless_there_is_sass_for_the_target)
     OWNED(buffer) buffer = {0};
     size_t begin = fixture_begin(&buffer);
 
-    fixture_add(&buffer, &(struct fixture_entry){64, 90, 0, "?", NULL});
+    fixture_add(&buffer, &(struct fixture_entry){63, 90, 0, "?", NULL});
     fixture_add(&buffer, &(struct fixture_entry){FATBIN_PTX, 90, 0, "code", NULL});
     fixture_put(&buffer, begin + 16 + 72 + 2, 0x0102, 2);
     fixture_add(&buffer, &(struct fixture_entry){FATBIN_ELF, 80, 0, "code", NULL});
@@ -355,7 +355,7 @@ TEST(what_is_not_understood_is_an_error_unless_there_is_sass_for_the_target)
 
     ck_assert(!choose(scratch, request_for(86, 0, false)));
     messages_expect(suite_print(
-        "minilink error   : Entry '%s(1)' may have code for sm_86 and cannot be read: kind 64 0.0 "
+        "minilink error   : Entry '%s(1)' may have code for sm_86 and cannot be read: kind 63 0.0 "
         "with version 0x0101 is not known; compile for sm_86 itself\n"
         "minilink error   : Entry '%s(2)' may have code for sm_86 and cannot be read: kind 1 0.0 "
         "with version 0x0102 is not known; compile for sm_86 itself\n"
