@@ -4,10 +4,11 @@
 #include <inttypes.h>
 
 #include "base/context.h"
+#include "base/search.h"
 #include "diag/diag.h"
 #include "diag/escape.h"
 #include "facts/toolkits.h"
-#include "input//archive.h"
+#include "input/archive.h"
 #include "input/bitcode.h"
 #include "input/fatbin.h"
 #include "input/hostobj.h"
@@ -24,8 +25,8 @@
 struct visit {
     const struct dump *dump;
     struct inflation *inflation; /* the file's */
-    struct arena arena;
-    const char *name; /* of the file or archive member */
+    struct arena *arena;         /* the file's, for names */
+    const char *name;            /* of the file or archive member */
 };
 
 /* An entry of several cubins. */
@@ -38,22 +39,15 @@ static bool dump_bytes(struct visit *visit, struct bytes data, enum file_kind ki
 
 void dump_print(const struct dump *dump, const char *format, ...)
 {
-    size_t length = strlen(format);
-    bool ends_line = length > 0 && format[length - 1] == '\n';
-    struct buffer plain = {0}, shown = {0};
+    struct buffer shown = {0};
     va_list arguments;
 
-    CONTEXT_DEFER(buffer_cleanup, &plain);
     CONTEXT_DEFER(buffer_cleanup, &shown);
     va_start(arguments, format);
-    buffer_vprintf(&plain, format, arguments);
+    escape_vprintf(&shown, format, arguments);
     va_end(arguments);
-    plain.size -= ends_line;
-    escape_text(buffer_view(&plain), &shown);
     if (shown.size > 0)
         fwrite(shown.data, 1, shown.size, dump->out);
-    if (ends_line)
-        fputc('\n', dump->out);
 }
 
 static const char *entry_kind_name(uint32_t kind, char number[16])
@@ -169,7 +163,7 @@ static bool dump_code_of(struct visit *visit, const struct fatbin_entry *entry,
     const struct dump *dump = visit->dump;
     char number[32];
     const char *name =
-        arena_printf(&visit->arena, "%s(%s)", visit->name, entry_number(entry, number));
+        arena_printf(visit->arena, "%s(%s)", visit->name, entry_number(entry, number));
     struct arena arena = {0};
     bool is_ptx = entry->kind == FATBIN_PTX && (dump->parts & DUMP_PTX);
     struct bytes code;
@@ -235,12 +229,11 @@ static bool visit_image(void *argument, const struct offload_image *image)
         [1] = "OpenMP", [2] = "CUDA", [4] = "HIP", [8] = "SYCL"};
     struct visit *outer = argument;
     const struct dump *dump = outer->dump;
-    struct visit visit = {.dump = dump, .inflation = outer->inflation};
+    struct visit visit = *outer;
     const char *producer =
         image->producer < sizeof producers / sizeof *producers ? producers[image->producer] : NULL;
 
-    CONTEXT_DEFER(arena_cleanup, &visit.arena);
-    visit.name = arena_printf(&visit.arena, "%s(%u)", outer->name, image->number);
+    visit.name = arena_printf(visit.arena, "%s(%u)", outer->name, image->number);
     if (dump->parts & DUMP_FATBIN)
         dump_print(dump, "  image %u: %s of %s for %.*s %.*s, %zu bytes\n", image->number,
                    offload_kind_name(image->kind), producer ? producer : "an unknown producer",
@@ -270,11 +263,10 @@ static bool visit_section(void *argument, const char *section, struct bytes data
 static bool dump_member(void *argument, struct text name, struct bytes data)
 {
     struct visit *outer = argument;
-    struct visit visit = {.dump = outer->dump, .inflation = outer->inflation};
+    struct visit visit = *outer;
     enum file_kind kind = file_classify(data);
 
-    CONTEXT_DEFER(arena_cleanup, &visit.arena);
-    visit.name = arena_printf(&visit.arena, "%s(%.*s)", outer->name, TEXT_ARG(name));
+    visit.name = arena_printf(visit.arena, "%s(%.*s)", outer->name, TEXT_ARG(name));
     return kind == FILE_ARCHIVE || dump_bytes(&visit, data, kind);
 }
 
@@ -352,24 +344,20 @@ static bool dump_members(const struct dump *dump, const struct inputs *inputs)
     return ok && (is_selected || dump->arch.sm == 0);
 }
 
-static struct inflation file_inflation(const struct dump *dump, size_t size)
-{
-    uint64_t limit =
-        size > INFLATION_FLOOR / INFLATION_RATIO ? size * INFLATION_RATIO : INFLATION_FLOOR;
-
-    return (struct inflation){.limit = dump->inflation_limit ? dump->inflation_limit : limit,
-                              .option = "--decompression-limit"};
-}
-
 bool dump_file(const struct dump *dump, const struct inputs *inputs)
 {
     bool ok = true;
 
     for (size_t i = 0; i < inputs->count; i++) {
-        struct inflation inflation = file_inflation(dump, inputs->files[i].data.size);
-        struct visit visit = {.dump = dump, .inflation = &inflation, .name = inputs->files[i].path};
+        uint64_t size = inputs->files[i].data.size;
+        struct inflation inflation = {.limit = INFLATION_FLOOR, .option = "--decompression-limit"};
+        struct arena arena = {0};
+        struct visit visit = {dump, &inflation, &arena, inputs->files[i].path};
 
-        CONTEXT_DEFER(arena_cleanup, &visit.arena);
+        CONTEXT_DEFER(arena_cleanup, &arena);
+        RAISE(inflation.limit, size * INFLATION_RATIO);
+        if (dump->inflation_limit)
+            inflation.limit = dump->inflation_limit;
         ok &= dump_bytes(&visit, inputs->files[i].data, inputs->files[i].kind);
     }
     if (ok && (dump->parts & DUMP_MEMBERS))

@@ -125,34 +125,27 @@ static void print_relocations(const struct dump *dump, const struct cubin *cubin
 }
 
 /* Prints the relocations that the link resolved (-preserve-relocs). Nothing has checked them. */
-static void print_resolved(const struct dump *dump, const struct cubin *cubin,
-                           const struct cubin_section *section)
-{
-    for (uint64_t at = 0; section->data.size - at >= sizeof(Elf64_Rela); at += sizeof(Elf64_Rela)) {
-        Elf64_Rela record;
-
-        memcpy(&record, section->data.data + at, sizeof record);
-        print_relocation(dump, cubin, section,
-                         &(struct cubin_relocation){.offset = record.r_offset,
-                                                    .addend = record.r_addend,
-                                                    .symbol = (uint32_t)ELF64_R_SYM(record.r_info),
-                                                    .type = (uint32_t)ELF64_R_TYPE(record.r_info)});
-    }
-}
-
 static void print_resolved_relocations(const struct dump *dump, const struct cubin *cubin)
 {
-    bool is_first = true;
+    const char *heading = "resolved relocations:\n";
 
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];
+        Elf64_Rela record;
 
         if (section->type != SHT_CUDA_RESOLVED_RELA && section->type != SHT_CUDA_MERC_RESOLVED_RELA)
             continue;
-        if (is_first)
-            dump_print(dump, "resolved relocations:\n");
-        is_first = false;
-        print_resolved(dump, cubin, section);
+        fputs(heading, dump->out);
+        heading = "";
+        for (uint64_t at = 0; section->data.size - at >= sizeof record; at += sizeof record) {
+            memcpy(&record, section->data.data + at, sizeof record);
+            print_relocation(
+                dump, cubin, section,
+                &(struct cubin_relocation){.offset = record.r_offset,
+                                           .addend = record.r_addend,
+                                           .symbol = (uint32_t)ELF64_R_SYM(record.r_info),
+                                           .type = (uint32_t)ELF64_R_TYPE(record.r_info)});
+        }
     }
 }
 
@@ -239,27 +232,33 @@ static void print_callgraph(const struct dump *dump, const struct cubin *cubin)
         else
             dump_print(dump, ": %.*s\n", TEXT_ARG(cubin_string(cubin, second)));
     }
-    print_prototypes(dump, cubin);
 }
 
-/* The relocations of one section, by rising offset. */
-struct targets {
-    const struct cubin *cubin;
-    struct cubin_relocation *list;
-    size_t count;
-    char name[256]; /* of the last target found */
+/* What a relocation of a section refers to. */
+struct target {
+    uint32_t section, symbol;
+    uint64_t offset;
 };
 
-COMPARISON(compare_offsets, struct cubin_relocation, COMPARE(a->offset, b->offset));
+/* All relocations, by section and rising offset. */
+struct targets {
+    const struct cubin *cubin;
+    struct target *list;
+    size_t count;
+    uint32_t section; /* whose code is printed */
+    char name[256];   /* of the last target found */
+};
+
+COMPARISON(compare_targets, struct target,
+           COMPARE(a->section, b->section) ?: COMPARE(a->offset, b->offset));
 
 static const char *find_target(void *argument, uint64_t offset)
 {
     struct targets *targets = argument;
-    struct cubin_relocation key = {.offset = offset};
-    const struct cubin_relocation *found;
+    const struct target key = {.section = targets->section, .offset = offset}, *found;
 
     found = targets->count
-                ? bsearch(&key, targets->list, targets->count, sizeof key, compare_offsets)
+                ? bsearch(&key, targets->list, targets->count, sizeof key, compare_targets)
                 : NULL;
     if (!found)
         return NULL;
@@ -268,33 +267,19 @@ static const char *find_target(void *argument, uint64_t offset)
     return targets->name;
 }
 
-static size_t relocated_section(const struct cubin *cubin, size_t section)
+static void collect_targets(struct targets *targets, struct arena *arena)
 {
-    return cubin->sections[section].relocation_count ? cubin->sections[section].info : 0;
-}
-
-/* Lists of relocations per target section, so that no search is needed. */
-static struct targets *collect_targets(const struct cubin *cubin, struct arena *arena)
-{
-    struct targets *all = arena_zalloc(arena, cubin->section_count, sizeof *all);
+    const struct cubin *cubin = targets->cubin;
+    size_t capacity = 0;
 
     for (size_t i = 1; i < cubin->section_count; i++)
-        all[relocated_section(cubin, i)].count += cubin->sections[i].relocation_count;
-    for (size_t i = 0; i < cubin->section_count; i++) {
-        all[i].list = arena_alloc(arena, all[i].count, sizeof *all[i].list);
-        all[i].count = 0;
-        all[i].cubin = cubin;
-    }
-    for (size_t i = 1; i < cubin->section_count; i++) {
-        const struct cubin_section *section = &cubin->sections[i];
-        struct targets *targets = &all[relocated_section(cubin, i)];
+        for (size_t r = 0; r < cubin->sections[i].relocation_count; r++) {
+            const struct cubin_relocation *from = &cubin->sections[i].relocations[r];
 
-        for (size_t r = 0; r < section->relocation_count; r++)
-            targets->list[targets->count++] = section->relocations[r];
-    }
-    for (size_t i = 1; i < cubin->section_count; i++)
-        SORT(all[i].list, all[i].count, compare_offsets);
-    return all;
+            ARENA_PUSH(arena, targets->list, targets->count, capacity) =
+                (struct target){cubin->sections[i].info, from->symbol, from->offset};
+        }
+    SORT(targets->list, targets->count, compare_targets);
 }
 
 static void print_function(const struct dump *dump, const struct cubin_section *section,
@@ -323,18 +308,19 @@ static void print_function(const struct dump *dump, const struct cubin_section *
 static void print_code(const struct dump *dump, const struct cubin *cubin)
 {
     bool is_builtin = cubin_find_kind(cubin, KIND_BUILTIN) != 0;
+    struct targets targets = {.cubin = cubin};
     struct arena arena = {0};
-    struct targets *all;
 
     CONTEXT_DEFER(arena_cleanup, &arena);
-    all = collect_targets(cubin, &arena);
-    for (size_t i = 1; i < cubin->section_count; i++) {
+    collect_targets(&targets, &arena);
+    for (uint32_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];
 
         if (!text_starts(section->name, TEXT(".text.")))
             continue;
+        targets.section = i;
         if (is_builtin)
-            print_function(dump, section, &all[i]);
+            print_function(dump, section, &targets);
         else
             dump_print(dump, "code %.*s: %zu bytes for a GPU, not decoded\n",
                        TEXT_ARG(section->name), section->data.size);
@@ -343,25 +329,25 @@ static void print_code(const struct dump *dump, const struct cubin *cubin)
 
 bool dump_cubin(const struct dump *dump, const char *name, struct bytes data)
 {
+    static const struct {
+        unsigned part; /* enum dump_part */
+        void (*print)(const struct dump *dump, const struct cubin *cubin);
+    } parts[] = {{DUMP_SECTIONS, print_sections},
+                 {DUMP_SYMBOLS, print_symbols},
+                 {DUMP_RELOCATIONS, print_relocations},
+                 {DUMP_RELOCATIONS, print_resolved_relocations},
+                 {DUMP_INFO, print_info},
+                 {DUMP_CALLGRAPH, print_callgraph},
+                 {DUMP_CALLGRAPH, print_prototypes},
+                 {DUMP_DISASSEMBLY, print_code}};
     struct cubin cubin = {0};
 
     CONTEXT_DEFER(arena_cleanup, &cubin.arena);
     if (!cubin_read(&cubin, name, data))
         return false;
     print_header(dump, &cubin, name, data);
-    if (dump->parts & DUMP_SECTIONS)
-        print_sections(dump, &cubin);
-    if (dump->parts & DUMP_SYMBOLS)
-        print_symbols(dump, &cubin);
-    if (dump->parts & DUMP_RELOCATIONS) {
-        print_relocations(dump, &cubin);
-        print_resolved_relocations(dump, &cubin);
-    }
-    if (dump->parts & DUMP_INFO)
-        print_info(dump, &cubin);
-    if (dump->parts & DUMP_CALLGRAPH)
-        print_callgraph(dump, &cubin);
-    if (dump->parts & DUMP_DISASSEMBLY)
-        print_code(dump, &cubin);
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (dump->parts & parts[i].part)
+            parts[i].print(dump, &cubin);
     return true;
 }
