@@ -24,55 +24,37 @@ struct option_row {
     char letter;          /* short name, or 0 */
     const char *argument; /* what the help calls it; NULL = none */
     const char *help;
-    bool (*take)(void *field, const char *value, const struct choice *choices);
+    enum { TAKES_FLAG, TAKES_STRING, TAKES_TEXT, TAKES_ARCH, TAKES_NUMBER } kind;
     size_t field;                 /* its offset in struct options */
-    const struct choice *choices; /* ends with a NULL */
+    const struct choice *choices; /* the values that it may have; ends with a NULL; or NULL */
     enum options_action action;   /* of an option that takes nothing: what it asks for */
 };
 
-static bool take_flag(void *field, const char *value, const struct choice *choices)
+static bool take_value(struct options *options, const struct option_row *row, const char *value)
 {
-    (void)value;
-    (void)choices;
-    *(bool *)field = true;
+    void *field = (char *)options + row->field;
+    const struct choice *choice = row->choices;
+
+    while (choice && choice->word && strcmp(choice->word, value) != 0)
+        choice++;
+    if (choice && !choice->word)
+        return false;
+    switch (row->kind) {
+    case TAKES_FLAG:
+        *(bool *)field = true;
+        break;
+    case TAKES_STRING:
+        *(const char **)field = value;
+        break;
+    case TAKES_TEXT:
+        *(struct text *)field = text_of(value);
+        break;
+    case TAKES_ARCH:
+        return arch_parse(text_of(value), "sm_", field);
+    case TAKES_NUMBER: /* an enum, which has the size of an unsigned */
+        memcpy(field, &choice->number, sizeof choice->number);
+    }
     return true;
-}
-
-static bool take_string(void *field, const char *value, const struct choice *choices)
-{
-    (void)choices;
-    *(const char **)field = value;
-    return true;
-}
-
-static bool take_text(void *field, const char *value, const struct choice *choices)
-{
-    (void)choices;
-    *(struct text *)field = text_of(value);
-    return true;
-}
-
-static bool take_arch(void *field, const char *value, const struct choice *choices)
-{
-    (void)choices;
-    return arch_parse(text_of(value), "sm_", field);
-}
-
-/* Into an enum, which has the size of an unsigned. */
-static bool take_choice(void *field, const char *value, const struct choice *choices)
-{
-    while (choices->word && strcmp(choices->word, value) != 0)
-        choices++;
-    memcpy(field, &choices->number, sizeof choices->number);
-    return choices->word;
-}
-
-static bool take_section(void *field, const char *value, const struct choice *choices)
-{
-    unsigned number;
-
-    *(const char **)field = value;
-    return take_choice(&number, value, choices);
 }
 
 /* clang-format off */
@@ -83,28 +65,28 @@ CHOICES(machines, {"x86_64", HOSTOBJ_X86_64}, {"aarch64", HOSTOBJ_AARCH64});
 CHOICES(kinds, {"ptx", FATBIN_PTX}, {"elf", FATBIN_ELF}, {"nvvm", FATBIN_NVVM});
 CHOICES(compressions, {"none", PACK_STORED}, {"lz4", PACK_LZ4}, {"zstd", PACK_ZSTD});
 
-#define TAKES(how, name, ...) .take = how, .field = offsetof(struct options, name), __VA_ARGS__
+#define TAKES(how, name, ...) .kind = TAKES_##how, .field = offsetof(struct options, name), __VA_ARGS__
 static const struct option_row table[] = {
-    {"output", 'o', "FILE", "what to write; the suffix .fatbin, .offload or .o decides the format", TAKES(take_string, output)},
+    {"output", 'o', "FILE", "what to write; the suffix .fatbin, .offload or .o decides the format", TAKES(STRING, output)},
     {"format", 0, "KIND", "fatbin, offload (clang's offload binaries), or object, which carries one of them",
-     TAKES(take_choice, format, formats)},
+     TAKES(NUMBER, format, formats)},
     {"section", 0, "NAME",
      "host objects: " HOSTOBJ_RELOCATABLE " (default), " HOSTOBJ_WHOLE_PROGRAM " or " HOSTOBJ_OFFLOAD,
-     TAKES(take_section, section, sections)},
+     TAKES(STRING, section, sections)},
     {"machine", 0, "x86_64|aarch64",
-     "host objects: whose linker takes it; by default the machine's that minifat runs on", TAKES(take_choice, machine, machines)},
+     "host objects: whose linker takes it; by default the machine's that minifat runs on", TAKES(NUMBER, machine, machines)},
     {"arch", 0, "sm_NN[a|f]", "architecture of the inputs behind it; PTX, cubins and bitcode say it themselves",
-     TAKES(take_arch, next.request.arch)},
+     TAKES(ARCH, next.request.arch)},
     {"kind", 0, "ptx|elf|nvvm", "what the inputs behind it are; by default their content tells",
-     TAKES(take_choice, next.request.kind, kinds)},
-    {"options", 0, "STRING", "option string of the PTX and NVVM entries behind it", TAKES(take_text, next.options)},
-    {"ident", 0, "STRING", "source file name in every entry", TAKES(take_text, pack.identity)},
-    {"debug", 'g', NULL, "mark the entries as compiled for debugging", TAKES(take_flag, pack.debug)},
-    {"32", 0, NULL, "mark the entries as 32-bit code", TAKES(take_flag, pack.is_32bit)},
+     TAKES(NUMBER, next.request.kind, kinds)},
+    {"options", 0, "STRING", "option string of the PTX and NVVM entries behind it", TAKES(TEXT, next.options)},
+    {"ident", 0, "STRING", "source file name in every entry", TAKES(TEXT, pack.identity)},
+    {"debug", 'g', NULL, "mark the entries as compiled for debugging", TAKES(FLAG, pack.debug)},
+    {"32", 0, NULL, "mark the entries as 32-bit code", TAKES(FLAG, pack.is_32bit)},
     {"compress", 0, "none|lz4|zstd", "compress PTX and cubins; by default PTX by zstd, cubins only with --debug",
-     TAKES(take_choice, pack.compression, compressions)},
+     TAKES(NUMBER, pack.compression, compressions)},
     {"concat", 0, NULL, "compress cubins together, those for sm_100 and later apart from older ones; 13.4 and later read it",
-     TAKES(take_flag, pack.concatenates)},
+     TAKES(FLAG, pack.concatenates)},
     {"help", 'h', NULL, "this help", .action = OPTIONS_HELP},
     {"version", 'V', NULL, "the version", .action = OPTIONS_VERSION},
 };
@@ -254,7 +236,7 @@ enum options_action options_read(struct options *options, int argc, char **argv)
         row = row_of(code);
         if (row->action)
             return row->action;
-        if (!row->take((char *)options + row->field, optarg, row->choices)) {
+        if (!take_value(options, row, optarg)) {
             diag_fatal("Value '%s' is not defined for option '%s'", optarg, row->name);
             return OPTIONS_WRONG;
         }

@@ -46,8 +46,7 @@ static size_t align_to_8(size_t size)
 
 static void put_u16(struct buffer *buffer, unsigned value)
 {
-    buffer_char(buffer, (char)(value & 0xff));
-    buffer_char(buffer, (char)(value >> 8 & 0xff));
+    buffer_append(buffer, &(uint16_t){(uint16_t)value}, sizeof(uint16_t));
 }
 
 void pack_begin(struct buffer *container)
@@ -62,8 +61,7 @@ void pack_end(struct buffer *container)
 {
     uint64_t size = container->size - FATBIN_HEADER_SIZE;
 
-    for (int i = 0; i < 8; i++)
-        container->data[8 + i] = (char)(size >> (8 * i) & 0xff);
+    memcpy(container->data + 8, &size, sizeof size);
 }
 
 static enum pack_compression choose_compression(const struct image *image,
