@@ -8,16 +8,12 @@
 #include "hostobj.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <libelf.h>
-#include <sys/mman.h>
-#include <unistd.h>
+#include <elf.h>
+#include <string.h>
 #include <xxhash.h>
 
-#include "base/arena.h"
 #include "base/context.h"
-#include "diag/diag.h"
-#include "os/descriptor.h"
+#include "cubin/image.h"
 
 #define WRAPPER_MAGIC   0x466243B1u
 #define WRAPPER_VERSION 1u
@@ -42,6 +38,18 @@ enum {
     SECTION_STRINGS,
 };
 
+/* Its symbols; the last only in a relocatable one. */
+enum {
+    SYMBOL_MODULE_ID = 1,
+    SYMBOL_ID_STRING,
+    SYMBOL_FATBIN,
+    SYMBOL_DATA,
+    SYMBOL_SEGMENT,
+    SYMBOL_WRAPPER,
+    SYMBOL_REGISTER,
+    SYMBOL_COUNT,
+};
+
 #define SHT_LLVM_OFFLOADING 0x6fff4c0b
 
 /* The ELF machine, and its relocation of a pointer. */
@@ -58,52 +66,6 @@ static const struct {
     [HOSTOBJ_AARCH64] = {EM_AARCH64, R_AARCH64_ABS64},
 };
 
-/* A section for libelf, which borrows the contents until it has written them. */
-struct section {
-    const char *name;
-    Elf_Type type; /* of the contents */
-    Elf64_Shdr header;
-    struct bytes data;
-};
-
-/* The parts of the object. */
-struct contents {
-    struct arena arena;
-    const char *module_id;
-    bool is_relocatable;
-    struct buffer strings; /* .strtab */
-    struct buffer names;   /* .shstrtab */
-    Elf64_Sym symbols[10];
-    size_t symbol_count;
-    size_t local_count;
-    Elf *elf;
-    int fd; /* of the memory file, or -1 */
-};
-
-static void free_contents(void *argument)
-{
-    struct contents *contents = argument;
-
-    elf_end(contents->elf);
-    if (contents->fd >= 0)
-        close(contents->fd);
-    buffer_free(&contents->strings);
-    buffer_free(&contents->names);
-    arena_free(&contents->arena);
-}
-
-/* Adds a NUL-terminated string to a string table, and returns its offset. */
-static Elf64_Word put_object_string(struct buffer *table, const char *string)
-{
-    size_t offset;
-
-    if (table->size == 0)
-        buffer_char(table, '\0');
-    offset = table->size;
-    buffer_append(table, string, strlen(string) + 1);
-    return (Elf64_Word)offset;
-}
-
 /* "_<hash>_<length>_<file>_<hash>", as nvcc's, with the file's base name made an identifier. */
 static const char *make_module_id(struct arena *arena, struct bytes fatbin, const char *source)
 {
@@ -117,182 +79,108 @@ static const char *make_module_id(struct arena *arena, struct bytes fatbin, cons
                         (unsigned)(hash & 0xffffffff));
 }
 
-static size_t put_object_symbol(struct contents *contents, const char *name, unsigned binding,
-                                unsigned type, Elf64_Section section, size_t size)
+static void add_object_section(struct image *image, const char *name, uint32_t type, uint64_t flags,
+                               uint64_t alignment, struct bytes data)
 {
-    Elf64_Sym *symbol = &contents->symbols[contents->symbol_count];
-
-    *symbol = (Elf64_Sym){.st_info = (unsigned char)ELF64_ST_INFO(binding, type),
-                          .st_shndx = section,
-                          .st_size = size};
-    if (name)
-        symbol->st_name = put_object_string(&contents->strings, name);
-    return contents->symbol_count++;
+    image_add_section(image, &(struct image_section){.name = text_of(name),
+                                                     .type = type,
+                                                     .flags = flags,
+                                                     .alignment = alignment,
+                                                     .data = data.data,
+                                                     .size = data.size});
 }
 
-/* Locals first, as ELF wants it. Returns the symbol of the fatbin's section. */
-static size_t make_symbols(struct contents *contents)
+static void set_object_symbols(struct image *image, const char *id, bool is_relocatable,
+                               struct image_strings *strings)
 {
-    struct arena *arena = &contents->arena;
-    size_t fatbin;
+    const struct image_symbol of_wrapper = {
+        .type = STT_OBJECT, .section = SECTION_WRAPPER, .size = sizeof(struct wrapper)};
+    struct image_symbol symbols[SYMBOL_COUNT] = {
+        [SYMBOL_MODULE_ID] = {.type = STT_SECTION, .section = SECTION_MODULE_ID},
+        [SYMBOL_ID_STRING] = {.name = TEXT("_ZL15__module_id_str"),
+                              .type = STT_OBJECT,
+                              .section = SECTION_MODULE_ID,
+                              .size = strlen(id) + 1},
+        [SYMBOL_FATBIN] = {.type = STT_SECTION, .section = SECTION_FATBIN},
+        [SYMBOL_DATA] = {.name = TEXT("fatbinData"), .section = SECTION_FATBIN},
+        [SYMBOL_SEGMENT] = {.type = STT_SECTION, .section = SECTION_WRAPPER},
+        [SYMBOL_WRAPPER] = of_wrapper,
+        [SYMBOL_REGISTER] = {.binding = STB_GLOBAL},
+    };
 
-    put_object_symbol(contents, NULL, STB_LOCAL, STT_NOTYPE, SHN_UNDEF, 0);
-    put_object_symbol(contents, NULL, STB_LOCAL, STT_SECTION, SECTION_MODULE_ID, 0);
-    put_object_symbol(contents, "_ZL15__module_id_str", STB_LOCAL, STT_OBJECT, SECTION_MODULE_ID,
-                      strlen(contents->module_id) + 1);
-    fatbin = put_object_symbol(contents, NULL, STB_LOCAL, STT_SECTION, SECTION_FATBIN, 0);
-    put_object_symbol(contents, "fatbinData", STB_LOCAL, STT_NOTYPE, SECTION_FATBIN, 0);
-    put_object_symbol(contents, NULL, STB_LOCAL, STT_SECTION, SECTION_WRAPPER, 0);
-    if (!contents->is_relocatable)
-        put_object_symbol(contents, "_ZL15__fatDeviceText", STB_LOCAL, STT_OBJECT, SECTION_WRAPPER,
-                          sizeof(struct wrapper));
-    contents->local_count = contents->symbol_count;
-    if (contents->is_relocatable) {
-        put_object_symbol(contents, arena_printf(arena, "__fatbinwrap%s", contents->module_id),
-                          STB_GLOBAL, STT_OBJECT, SECTION_WRAPPER, sizeof(struct wrapper));
-        put_object_symbol(contents,
-                          arena_printf(arena, "__cudaRegisterLinkedBinary%s", contents->module_id),
-                          STB_GLOBAL, STT_NOTYPE, SHN_UNDEF, 0);
+    symbols[SYMBOL_WRAPPER].name = TEXT("_ZL15__fatDeviceText");
+    if (is_relocatable) {
+        symbols[SYMBOL_WRAPPER].binding = STB_GLOBAL;
+        symbols[SYMBOL_WRAPPER].name = text_of(arena_printf(&image->arena, "__fatbinwrap%s", id));
+        symbols[SYMBOL_REGISTER].name =
+            text_of(arena_printf(&image->arena, "__cudaRegisterLinkedBinary%s", id));
     }
-    return fatbin;
+    image_set_symbols(image, SECTION_SYMBOLS, symbols,
+                      is_relocatable ? SYMBOL_COUNT : SYMBOL_REGISTER, strings);
 }
 
-/* A memory file that cannot grow means that memory has run out. libelf's error number for that is
- * not public; its text is. */
-static bool libelf_failed(void)
+static void add_fatbin(struct image *image, enum hostobj_machine machine, struct bytes fatbin,
+                       const char *section, const char *source, struct image_strings *strings)
 {
-    bool is_full = errno == ENOMEM || errno == ENOSPC;
-    bool is_limited = errno == EFBIG; /* by the process's limit, which libelf does not report */
-    const char *why = elf_errmsg(elf_errno());
-
-    if (is_full || !why || strcmp(why, "out of memory") == 0)
-        context_raise(LINK_NO_MEMORY);
-    return diag_fatal("libelf cannot build the host object: %s",
-                      is_limited ? strerror(EFBIG) : why);
-}
-
-static bool add_object_section(Elf *elf, const struct section *section)
-{
-    Elf_Scn *place;
-    Elf64_Shdr *header;
-    Elf_Data *data;
-
-    /* Without memory for the header, elf_newscn (elfutils 0.188) returns a section all the same, on
-     * which elf64_getshdr crashes. */
-    elf_errno();
-    place = elf_newscn(elf);
-    header = place && elf_errno() == 0 ? elf64_getshdr(place) : NULL;
-    data = header ? elf_newdata(place) : NULL;
-    if (!data)
-        return false;
-    *header = section->header;
-    data->d_type = section->type;
-    data->d_version = EV_CURRENT;
-    data->d_align = section->header.sh_addralign;
-    data->d_size = section->data.size;
-    data->d_buf = (void *)(uintptr_t)section->data.data; /* libelf only reads it */
-    return true;
-}
-
-/* Writes the sections, the last of which has their names, to the memory file. Returns the file's
- * size, or -1. */
-static int64_t write_sections(struct contents *contents, enum hostobj_machine machine,
-                              struct section *sections, size_t count)
-{
-    Elf64_Ehdr *header;
-
-    elf_version(EV_CURRENT);
-    contents->elf = elf_begin(contents->fd, ELF_C_WRITE, NULL);
-    header = contents->elf ? elf64_newehdr(contents->elf) : NULL;
-    if (!header)
-        return -1;
-    header->e_ident[EI_DATA] = ELFDATA2LSB;
-    header->e_type = ET_REL;
-    header->e_machine = machines[machine].number;
-    header->e_version = EV_CURRENT;
-    header->e_shstrndx = (Elf64_Half)count;
-    for (size_t i = 0; i < count; i++)
-        sections[i].header.sh_name = put_object_string(&contents->names, sections[i].name);
-    sections[count - 1].data = buffer_bytes(&contents->names);
-    for (size_t i = 0; i < count; i++)
-        if (!add_object_section(contents->elf, &sections[i]))
-            return -1;
-    return elf_update(contents->elf, ELF_C_WRITE);
-}
-
-#define HEADER(type, ...) ((Elf64_Shdr){.sh_type = type, __VA_ARGS__})
-#define BYTES(object)     ((struct bytes){(const uint8_t *)&(object), sizeof(object)})
-
-static int64_t write_fatbin(struct contents *contents, enum hostobj_machine machine,
-                            struct bytes fatbin, const char *name)
-{
-    const struct wrapper wrapper = {.magic = WRAPPER_MAGIC, .version = WRAPPER_VERSION};
+    static const struct wrapper wrapper = {.magic = WRAPPER_MAGIC, .version = WRAPPER_VERSION};
     const Elf64_Rela relocation = {
         .r_offset = offsetof(struct wrapper, fatbin),
-        .r_info = ELF64_R_INFO((Elf64_Xword)make_symbols(contents), machines[machine].pointer)};
-    const struct bytes id = {(const uint8_t *)contents->module_id, strlen(contents->module_id) + 1};
-    const struct bytes symbols = {(const uint8_t *)contents->symbols,
-                                  contents->symbol_count * sizeof *contents->symbols};
-    struct section sections[] = {
-        {"__nv_module_id", ELF_T_BYTE,
-         HEADER(SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_addralign = 8), id},
-        {name, ELF_T_BYTE, HEADER(SHT_PROGBITS, .sh_flags = SHF_ALLOC, .sh_addralign = 8), fatbin},
-        {".nvFatBinSegment", ELF_T_BYTE,
-         HEADER(SHT_PROGBITS, .sh_flags = SHF_ALLOC | SHF_WRITE, .sh_addralign = 8),
-         BYTES(wrapper)},
-        {".rela.nvFatBinSegment", ELF_T_RELA,
-         HEADER(SHT_RELA, .sh_flags = SHF_INFO_LINK, .sh_link = SECTION_SYMBOLS,
-                .sh_info = SECTION_WRAPPER, .sh_entsize = sizeof relocation, .sh_addralign = 8),
-         BYTES(relocation)},
-        {".note.GNU-stack", ELF_T_BYTE, HEADER(SHT_PROGBITS, .sh_addralign = 1), {0}},
-        {".symtab", ELF_T_SYM,
-         HEADER(SHT_SYMTAB, .sh_link = SECTION_STRINGS,
-                .sh_info = (Elf64_Word)contents->local_count, .sh_entsize = sizeof(Elf64_Sym),
-                .sh_addralign = 8),
-         symbols},
-        {".strtab", ELF_T_BYTE, HEADER(SHT_STRTAB, .sh_addralign = 1),
-         buffer_bytes(&contents->strings)},
-        {".shstrtab", ELF_T_BYTE, HEADER(SHT_STRTAB, .sh_addralign = 1), {0}},
-    };
+        .r_info = ELF64_R_INFO((Elf64_Xword)SYMBOL_FATBIN, machines[machine].pointer)};
+    bool is_relocatable = strcmp(section, HOSTOBJ_RELOCATABLE) == 0;
+    const char *id =
+        is_relocatable ? make_module_id(&image->arena, fatbin, source) : WHOLE_PROGRAM_ID;
+    const struct bytes id_bytes = {(const uint8_t *)id, strlen(id) + 1};
+    const struct bytes wrapper_bytes = {(const uint8_t *)&wrapper, sizeof wrapper};
+    const struct bytes relocations = {arena_copy(&image->arena, &relocation, 1, sizeof relocation),
+                                      sizeof relocation};
+    const struct bytes none = {0};
 
-    return write_sections(contents, machine, sections, sizeof sections / sizeof *sections);
+    add_object_section(image, "__nv_module_id", SHT_PROGBITS, SHF_ALLOC, 8, id_bytes);
+    add_object_section(image, section, SHT_PROGBITS, SHF_ALLOC, 8, fatbin);
+    add_object_section(image, ".nvFatBinSegment", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 8,
+                       wrapper_bytes);
+    add_object_section(image, ".rela.nvFatBinSegment", SHT_RELA, SHF_INFO_LINK, 8, relocations);
+    image->sections[SECTION_RELOCATIONS].link = SECTION_SYMBOLS;
+    image->sections[SECTION_RELOCATIONS].info = SECTION_WRAPPER;
+    image->sections[SECTION_RELOCATIONS].entry_size = sizeof relocation;
+    add_object_section(image, ".note.GNU-stack", SHT_PROGBITS, 0, 1, none);
+    add_object_section(image, ".symtab", SHT_SYMTAB, 0, 8, none);
+    image->sections[SECTION_SYMBOLS].link = SECTION_STRINGS;
+    add_object_section(image, ".strtab", SHT_STRTAB, 0, 1, none);
+    set_object_symbols(image, id, is_relocatable, strings);
+    image_take_strings(image, SECTION_STRINGS, strings);
 }
 
-/* Writes the object as clang does: the section has a type of its own, and linkers leave it out. */
-static int64_t write_offload(struct contents *contents, enum hostobj_machine machine,
-                             struct bytes binaries)
+static void free_image(void *image)
 {
-    struct section sections[] = {
-        {HOSTOBJ_OFFLOAD, ELF_T_BYTE,
-         HEADER(SHT_LLVM_OFFLOADING, .sh_flags = SHF_EXCLUDE, .sh_addralign = 8), binaries},
-        {".note.GNU-stack", ELF_T_BYTE, HEADER(SHT_PROGBITS, .sh_addralign = 1), {0}},
-        {".shstrtab", ELF_T_BYTE, HEADER(SHT_STRTAB, .sh_addralign = 1), {0}},
-    };
-
-    return write_sections(contents, machine, sections, sizeof sections / sizeof *sections);
+    image_free(image);
 }
 
-bool hostobj_build(struct buffer *object, struct bytes fatbin, enum hostobj_machine machine,
+/* Offload binaries stand in the object as clang puts them: their section has a type of its own, and
+ * linkers leave it out. The image's file header is a cubin's but for what is changed here. */
+void hostobj_build(struct buffer *object, struct bytes fatbin, enum hostobj_machine machine,
                    const char *section, const char *source)
 {
-    struct contents contents = {.is_relocatable = strcmp(section, HOSTOBJ_RELOCATABLE) == 0,
-                                .fd = memfd_create("host object", MFD_CLOEXEC)};
-    int64_t size;
+    struct image_strings strings = {0};
+    struct image image;
+    Elf64_Ehdr *header;
 
-    if (contents.fd < 0)
-        return diag_fatal("cannot make a file in memory: %s", strerror(errno));
-    CONTEXT_DEFER(free_contents, &contents);
-    contents.module_id = contents.is_relocatable ? make_module_id(&contents.arena, fatbin, source)
-                                                 : WHOLE_PROGRAM_ID;
-    errno = 0;
-    size = strcmp(section, HOSTOBJ_OFFLOAD) == 0
-               ? write_offload(&contents, machine, fatbin)
-               : write_fatbin(&contents, machine, fatbin, section);
-    if (size < 0)
-        return libelf_failed();
-    buffer_reserve(object, (size_t)size);
-    if (!descriptor_read(contents.fd, object->data + object->size, (size_t)size, 0))
-        return diag_fatal("cannot read the host object back: %s", strerror(errno));
-    object->size += (size_t)size;
-    return true;
+    image_begin(&image, ET_REL, 0);
+    CONTEXT_DEFER(free_image, &image);
+    CONTEXT_DEFER(image_strings_cleanup, &strings);
+    if (strcmp(section, HOSTOBJ_OFFLOAD) == 0) {
+        add_object_section(&image, section, SHT_LLVM_OFFLOADING, SHF_EXCLUDE, 8, fatbin);
+        add_object_section(&image, ".note.GNU-stack", SHT_PROGBITS, 0, 1, (struct bytes){0});
+    } else {
+        add_fatbin(&image, machine, fatbin, section, source, &strings);
+    }
+    add_object_section(&image, ".shstrtab", SHT_STRTAB, 0, 1, (struct bytes){0});
+    image_set_section_names(&image, (uint32_t)image.section_count - 1, NULL);
+    image_layout(&image);
+    image_bytes(&image, object);
+    header = (Elf64_Ehdr *)(void *)object->data;
+    header->e_ident[EI_OSABI] = ELFOSABI_NONE;
+    header->e_ident[EI_ABIVERSION] = 0;
+    header->e_machine = machines[machine].number;
+    header->e_shstrndx = (Elf64_Half)(image.section_count - 1);
 }

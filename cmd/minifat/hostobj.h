@@ -15,9 +15,9 @@
 /* Machines whose linker takes the object; the first is that of this program. */
 enum hostobj_machine { HOSTOBJ_OWN, HOSTOBJ_X86_64, HOSTOBJ_AARCH64 };
 
-/* Appends to `object` an ELF relocatable for `machine` with `fatbin` in `section`, one of those
+/* Puts into `object` an ELF relocatable for `machine` with `fatbin` in `section`, one of those
  * above: offload binaries in the last, with nothing else. In a relocatable one, symbols carry a
  * module id made of the base name of `source` and a hash of the fatbin, so that equal inputs give
- * equal objects. False, and an error, when libelf or the system fails. */
-bool hostobj_build(struct buffer *object, struct bytes fatbin, enum hostobj_machine machine,
+ * equal objects. `object` must be empty. */
+void hostobj_build(struct buffer *object, struct bytes fatbin, enum hostobj_machine machine,
                    const char *section, const char *source);

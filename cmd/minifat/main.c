@@ -121,9 +121,8 @@ static void pack_images(struct command *command)
         return;
     command->status = EXIT_STATUS_ENVIRONMENT;
     if (options->format == FORMAT_OBJECT) {
-        if (!hostobj_build(&command->object, buffer_bytes(&command->container), options->machine,
-                           options->section, options->inputs[0].path))
-            return;
+        hostobj_build(&command->object, buffer_bytes(&command->container), options->machine,
+                      options->section, options->inputs[0].path);
         result = &command->object;
     }
     if (output_write_file(options->output, buffer_bytes(result)))
