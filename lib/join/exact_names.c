@@ -92,7 +92,7 @@ static void divide_section_names(struct exact *join, struct exact_input *input,
         uint32_t index = table_find(&input->sections, name);
 
         item.index = index == TABLE_NONE ? EXACT_NONE : index;
-        item.zeros = is_rewritten ? 0 : (uint32_t)zeros;
+        item.count = is_rewritten ? 0 : (uint32_t)zeros;
         /* Names after the first part are made together with the sections. */
         if (is_rewritten || (is_late && !is_closing_name(name))) {
             unsigned place;
@@ -149,14 +149,14 @@ void exact_join_section_names(struct exact *join)
         enum section_class class = join->order[place];
         size_t begin = join->section_names.count;
 
-        join->ends = exact_find_line_header(join, class_is_in(class, CLASSES_OF_MERCURY));
+        join->ends = exact_find_lines(join, class_is_in(class, CLASSES_OF_MERCURY));
         exact_merge(join, lists[class], &join->section_names);
         if (class == CLASS_TWIN_CONSTANT)
             place_bank(join, &join->section_names, begin, TEXT(".nv.merc.nv.constant.pic"));
         if (class == CLASS_CONSTANT && join->form->names == NAMES_REWRITTEN)
             place_bank(join, &join->section_names, begin, TEXT(".nv.constant4"));
     }
-    join->ends = exact_find_line_header(join, false);
+    join->ends = exact_find_lines(join, false);
 }
 
 static void put_table_string(struct exact *join, struct text name, size_t zeros)
@@ -231,9 +231,9 @@ static void push_table_string(struct exact *join, struct exact_list *list, struc
                                 .owner = EXACT_COMMON,
                                 .input = item->input,
                                 .index = EXACT_NONE,
-                                .zeros = ERASED_SIZE};
+                                .count = ERASED_SIZE};
 
-    item->zeros = (uint32_t)(zeros >= ERASED_SIZE ? zeros - ERASED_SIZE : zeros);
+    item->count = (uint32_t)(zeros >= ERASED_SIZE ? zeros - ERASED_SIZE : zeros);
     if (!is_overwritten)
         exact_push(join, list, item);
     if (is_overwritten || zeros >= ERASED_SIZE)
@@ -288,11 +288,11 @@ static void put_list_strings(struct exact *join, const struct exact_list *list)
         const struct exact_item *item = &list->items[i];
 
         if (text_equal(item->key, ERASED))
-            put_table_string(join, (struct text){0}, item->zeros);
+            put_table_string(join, (struct text){0}, item->count);
         else
             put_table_string(
                 join, item->index == EXACT_NONE ? item->key : item->input->symbol_name[item->index],
-                item->zeros + 1);
+                item->count + 1);
     }
 }
 

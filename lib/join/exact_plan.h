@@ -32,8 +32,9 @@ struct exact_item {
     uint32_t owner;
     struct exact_input *input; /* its chunk */
     uint32_t index;            /* of its section, symbol or record in its chunk */
-    struct bytes data;         /* records: the bytes in the result */
-    uint32_t zeros;            /* names: number of zero bytes after its own NUL */
+    struct bytes data;         /* records: the bytes in the result; frames and lines: its own */
+    uint32_t count;            /* names: zero bytes after its own NUL; frames and lines:
+                                  relocations, from `index` on */
     uint32_t row;              /* of its symbol in the result, see exact_sort_by_row */
     bool is_head;              /* one of a kernel's first names and symbols */
     bool is_undefined;         /* one of the driver's functions */
@@ -62,17 +63,17 @@ struct exact_input {
     struct cubin cubin;
     bool has_mercury; /* it has Mercury's twins */
     struct cubin_twins mercury;
-    size_t locals;            /* rows of the symbol table before the globals */
-    size_t globals_end;       /* row past the globals; more local symbols may follow */
-    uint32_t *section_owner;  /* by section */
-    uint8_t *section_class;   /* by section, enum section_class */
-    uint32_t *section_out;    /* by section: in the result, 0 = none */
-    uint32_t *symbol_owner;   /* by row */
-    uint32_t *symbol_out;     /* by row, 0 = none */
-    struct text *symbol_name; /* by row: in the result */
-    struct table symbols;     /* name -> row, without section symbols */
-    struct table sections;    /* name -> index */
-    struct exact_unit *units; /* of the frames or line table that is being joined */
+    size_t locals;                   /* rows of the symbol table before the globals */
+    size_t globals_end;              /* row past the globals; more local symbols may follow */
+    uint32_t *section_owner;         /* by section */
+    uint8_t *section_class;          /* by section, enum section_class */
+    uint32_t *section_out;           /* by section: in the result, 0 = none */
+    uint32_t *symbol_owner;          /* by row */
+    uint32_t *symbol_out;            /* by row, 0 = none */
+    struct text *symbol_name;        /* by row: in the result */
+    struct table symbols;            /* name -> row, without section symbols */
+    struct table sections;           /* name -> index */
+    const struct exact_units *units; /* the frames or lines that are being joined */
     struct {
         const struct exact_list *list;
         size_t first;    /* start of the first run */
@@ -214,7 +215,7 @@ void exact_fill_ptx(struct exact *join, uint32_t out);
 
 /* The chunk whose header of the line table of the source, or of Mercury's twin of it, is the
  * program's; the base if no chunk has that table. */
-struct exact_input *exact_find_line_header(const struct exact *join, bool is_mercury);
+struct exact_input *exact_find_lines(const struct exact *join, bool is_mercury);
 
 /* Whether a section of debug information, or of its relocations, is filled by exact_fill_units().
  */

@@ -259,7 +259,7 @@ void exact_finish_headers(struct exact *join)
             image->sections[item->input->section_out[item->index]].name_offset =
                 (uint32_t)names->size;
         buffer_text(names, item->key);
-        buffer_zeros(names, item->zeros + 1);
+        buffer_zeros(names, item->count + 1);
     }
     if (join->form->names == NAMES_REWRITTEN)
         buffer_zeros(names, exact_name_padding(join->base->has_mercury));

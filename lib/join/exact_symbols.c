@@ -138,7 +138,7 @@ void exact_join_symbols(struct exact *join)
 {
     uint32_t next = 1;
 
-    join->ends = exact_find_line_header(join, false);
+    join->ends = exact_find_lines(join, false);
     merge_part(join, 0, &join->locals);
     merge_part(join, 1, &join->globals);
     merge_part(join, 2, &join->last_locals);
