@@ -53,10 +53,8 @@ struct joined_symbol {
     struct part_entry *first_entry, *last_entry; /* sorted by part */
     struct symbol_version *first_version;        /* of a variable: the only one */
     struct symbol_version *address;              /* the version that address references mean */
-    uint32_t stamps[2];     /* the renderings that saw it last, named, and called */
-    struct caller *callers; /* while versions are compared: the first, */
-    bool is_waiting;        /* and whether they are to be looked at */
-    uint8_t linkage;        /* enum ptx_linkage, the strongest of the definitions */
+    uint32_t stamps[2]; /* the renderings that saw it last, named, and called */
+    uint8_t linkage;    /* enum ptx_linkage, the strongest of the definitions */
     bool is_function;
     bool is_entry;
     bool is_defined;

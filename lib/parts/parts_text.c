@@ -4,6 +4,8 @@
  * numbers that count through the whole text: the function's in $L__BB7_2 and __local_depot7, the
  * call's in prototype_12, and those in comments. They are replaced by numbers that count in the
  * function, so that its text does not depend on other functions. */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/search.h"
@@ -36,11 +38,20 @@ static void copy_to(struct reading *reading, size_t at)
     reading->copied = at;
 }
 
-static void replace_name(struct reading *reading, struct token token, struct text with)
+/* Renders the text up to `at`, then `with` in place of what follows up to `end`. */
+static void replace_part(struct reading *reading, size_t at, size_t end, struct text with)
 {
-    copy_to(reading, token.offset);
+    copy_to(reading, at);
     buffer_text(&reading->rendering->text, with);
-    reading->copied = token.offset + token.size;
+    reading->copied = end;
+}
+
+static void replace_number(struct reading *reading, size_t at, size_t end, uint32_t number)
+{
+    char digits[sizeof "4294967295"];
+
+    snprintf(digits, sizeof digits, "%" PRIu32, number);
+    replace_part(reading, at, end, text_of(digits));
 }
 
 static void add_text_reference(struct joining *joining, struct joined_symbol *symbol, bool is_call)
@@ -62,18 +73,6 @@ static struct text name_for(const struct part_entry *entry, bool is_call)
     return entry->symbol->is_split && version ? version->name : entry->symbol->name;
 }
 
-static bool ends_with_digit(struct text word)
-{
-    return word.data[word.size - 1] >= '0' && word.data[word.size - 1] <= '9';
-}
-
-static struct text without_digits(struct text word)
-{
-    while (word.size && ends_with_digit(word))
-        word.size--;
-    return word;
-}
-
 /* "$L__BB7_2" and "__local_depot7": the function's number becomes 0. */
 static bool renumber_function(struct reading *reading, struct token token, struct text word)
 {
@@ -83,11 +82,9 @@ static bool renumber_function(struct reading *reading, struct token token, struc
 
     if (!text_starts(word, beginning))
         return false;
-    while (end < word.size && word.data[end] >= '0' && word.data[end] <= '9')
+    while (end < word.size && text_is_digit(word.data[end]))
         end++;
-    copy_to(reading, token.offset + beginning.size);
-    buffer_char(&reading->rendering->text, '0');
-    reading->copied = token.offset + end;
+    replace_number(reading, token.offset + beginning.size, token.offset + end, 0);
     return true;
 }
 
@@ -95,21 +92,22 @@ static bool renumber_function(struct reading *reading, struct token token, struc
 static void renumber(struct reading *reading, struct token token, struct text word)
 {
     struct rendering *rendering = reading->rendering;
-    struct text kind = without_digits(word);
-    uint32_t next = table_add(&rendering->counters, kind, 0);
-    uint32_t number = table_add(&rendering->numbered, word, next);
+    struct text kind = word;
+    uint32_t next, number;
 
+    while (kind.size && text_is_digit(kind.data[kind.size - 1]))
+        kind.size--;
+    next = table_add(&rendering->counters, kind, 0);
+    number = table_add(&rendering->numbered, word, next);
     if (number == next)
         table_set(&rendering->counters, kind, next + 1);
-    copy_to(reading, token.offset + kind.size);
-    buffer_printf(&rendering->text, "%u", number);
-    reading->copied = token.offset + word.size;
+    replace_number(reading, token.offset + kind.size, token.offset + word.size, number);
 }
 
 static void render_local(struct reading *reading, struct token token, struct text word)
 {
-    if ((word.data[0] != '$' && word.data[0] != '_' && word.data[0] != 'p') ||
-        renumber_function(reading, token, word) || !ends_with_digit(word))
+    if (!strchr("$_p", word.data[0]) || renumber_function(reading, token, word) ||
+        !text_is_digit(word.data[word.size - 1]))
         return;
     if (text_starts(word, TEXT("$L")) || text_starts(word, TEXT("prototype_")))
         renumber(reading, token, word);
@@ -129,7 +127,7 @@ static void render_entry(struct reading *reading, struct token token, struct par
         name = name_for(entry, is_call);
     }
     if (!text_equal(name, entry->name))
-        replace_name(reading, token, name);
+        replace_part(reading, token.offset, token.offset + token.size, name);
 }
 
 static void render_word(struct reading *reading, struct token token)
@@ -167,11 +165,8 @@ static void render_file(struct reading *reading, struct token token)
     if (lexer_number(lexer_text(&reading->lexer, token), &own, NULL) != NUMBER_INTEGER)
         return;
     low = SEARCH_FIRST_NOT(part->file_count, at, part->files[at].own < own);
-    if (low == part->file_count || part->files[low].own != own || part->files[low].number == own)
-        return;
-    copy_to(reading, token.offset);
-    buffer_printf(&reading->rendering->text, "%u", part->files[low].number);
-    reading->copied = token.offset + token.size;
+    if (low < part->file_count && part->files[low].own == own && part->files[low].number != own)
+        replace_number(reading, token.offset, token.offset + token.size, part->files[low].number);
 }
 
 /* For a variable that is moved out of the body: continues after its declaration. */
@@ -254,12 +249,6 @@ static bool begins_statement(const struct reading *reading, struct token last, s
            memchr(text + reading->last_end, '\n', size) != NULL;
 }
 
-static void note_text_directive(struct reading *reading, struct text word)
-{
-    reading->has_file = text_equal(word, TEXT(".loc"));
-    reading->rendering->has_shared |= text_equal(word, TEXT(".shared"));
-}
-
 static void render_token(struct reading *reading, struct token token)
 {
     bool was_guard = reading->is_guard;
@@ -268,12 +257,14 @@ static void render_token(struct reading *reading, struct token token)
         note_mark(reading, token.mark);
         return;
     }
-    if (token.kind == TOKEN_WORD)
+    if (token.kind == TOKEN_WORD) {
         render_word(reading, token);
-    else if (token.kind == TOKEN_DOT && reading->is_start)
-        note_text_directive(reading, lexer_text(&reading->lexer, token));
-    else if (token.kind == TOKEN_NUMBER && reading->has_file)
+    } else if (token.kind == TOKEN_DOT && reading->is_start) {
+        reading->has_file = lexer_is(&reading->lexer, token, TEXT(".loc"));
+        reading->rendering->has_shared |= lexer_is(&reading->lexer, token, TEXT(".shared"));
+    } else if (token.kind == TOKEN_NUMBER && reading->has_file) {
         render_file(reading, token);
+    }
     reading->is_guard = false;
     reading->is_start = was_guard;
 }
@@ -303,30 +294,24 @@ static void render_text(struct joining *joining, const struct part_entry *own, b
     copy_to(&reading, reading.last_end);
 }
 
-static void begin_text(struct joining *joining)
+void parts_render(struct joining *joining, const struct part_entry *entry)
 {
+    const struct ptx_item *item = entry->item;
     struct rendering *rendering = &joining->rendering;
+    struct buffer *text = &rendering->text;
 
-    rendering->text.size = 0;
+    text->size = 0;
     rendering->has_shared = false;
     rendering->stamp++;
     rendering->reference_count = 0;
     table_free(&rendering->numbered);
     table_free(&rendering->counters);
-}
-
-void parts_render(struct joining *joining, const struct part_entry *entry)
-{
-    const struct ptx_item *item = entry->item;
-    struct buffer *text = &joining->rendering.text;
-
-    begin_text(joining);
     if (item->kind == PTX_FUNCTION) {
         const char *behind = item->function.head.data + item->function.head.size;
         const char *end = item->text.data + item->text.size;
 
         render_text(joining, entry, true, item->function.head);
-        joining->rendering.head_size = text->size;
+        rendering->head_size = text->size;
         render_text(joining, entry, false, (struct text){behind, (size_t)(end - behind)});
         return;
     }
