@@ -36,68 +36,49 @@ static const char *map_records(struct exact *join, const struct exact_input *inp
     return ok ? NULL : "has a record of no symbol";
 }
 
-/* Relocations have their symbols' indices at `at`. */
-static const char *map_entries(const struct exact_input *input, uint8_t *data, uint64_t size,
-                               uint64_t entry_size, size_t at)
+/* Replaces the chunk's offset of a prototype at `at` by the program's. False if there is none. */
+static bool map_string(const struct exact *join, const struct exact_input *input, uint8_t *at)
 {
-    bool ok = true;
+    uint32_t offset;
 
-    for (; ok && size >= entry_size; data += entry_size, size -= entry_size)
-        ok = map_index(input->symbol_out, input->cubin.symbol_count, data + at);
-    return ok ? NULL : "has a record of no symbol";
+    memcpy(&offset, at, sizeof offset);
+    offset = exact_string(join, cubin_string(&input->cubin, offset));
+    memcpy(at, &offset, sizeof offset);
+    return offset > 0;
 }
 
-/* A function and the offset of its prototype in .strtab. */
-static const char *map_prototypes(const struct exact *join, const struct exact_input *input,
-                                  uint8_t *data, uint64_t size)
-{
-    const char *wrong = map_entries(input, data, size, 8, 0);
-
-    for (uint64_t at = 4; !wrong && at + 4 <= size; at += 8) {
-        uint32_t offset;
-
-        memcpy(&offset, data + at, sizeof offset);
-        offset = exact_string(join, cubin_string(&input->cubin, offset));
-        memcpy(data + at, &offset, sizeof offset);
-        wrong = offset ? NULL : "has a record of no symbol";
-    }
-    return wrong;
-}
-
-/* The first word of Mercury's code is the index of the code section. */
-static const char *map_mercury_code(const struct exact_input *input, uint8_t *data, uint64_t size)
-{
-    if (size < CUBIN_TWIN_CODE_HEADER)
-        return "has no header";
-    return map_index(input->section_out, input->cubin.section_count, data)
-               ? NULL
-               : "is the copy of no section";
-}
-
-/* The contents of a chunk's section with the program's indices. Returns why there are none, or
- * NULL. */
+/* The contents of a chunk's section with the program's indices: of the code section in the first
+ * word of Mercury's code, of the symbol in the upper half of r_info, or of a function before its
+ * prototype. Returns why there are none, or NULL. */
 static const char *map_contents(struct exact *join, const struct exact_input *input, uint32_t index,
                                 struct bytes *data)
 {
     const struct cubin_section *section = &input->cubin.sections[index];
     enum section_class class = input->section_class[index];
+    bool is_list = class_is_in(class, CLASSES_OF_RELOCATIONS), ok = true;
+    uint64_t entry_size = is_list ? section->entry_size : 2 * sizeof(uint32_t);
     uint8_t *copy;
 
     *data = section->data;
     if (class == CLASS_FUNCTION_INFO || class == CLASS_TWIN_INFO)
         return map_records(join, input, data);
-    if (!class_is_in(class, CLASSES_OF_RELOCATIONS | CLASS_SET(PROTOTYPE) |
-                                CLASS_SET(TWIN_PROTOTYPE) | CLASS_SET(TWIN_TEXT)))
+    if (!is_list && !class_is_in(class, CLASS_SET(PROTOTYPE) | CLASS_SET(TWIN_PROTOTYPE) |
+                                            CLASS_SET(TWIN_TEXT)))
         return NULL;
-    copy = arena_copy(&join->image.arena, data->data, data->size, 1);
-    data->data = copy;
+    data->data = copy = arena_copy(&join->image.arena, data->data, data->size, 1);
+    if (class == CLASS_TWIN_TEXT && data->size < CUBIN_TWIN_CODE_HEADER)
+        return "has no header";
     if (class == CLASS_TWIN_TEXT)
-        return map_mercury_code(input, copy, data->size);
-    if (!class_is_in(class, CLASSES_OF_RELOCATIONS))
-        return map_prototypes(join, input, copy, data->size);
-    /* The symbol is the upper half of r_info. */
-    return map_entries(input, copy, data->size, section->entry_size,
-                       offsetof(Elf64_Rel, r_info) + 4);
+        return map_index(input->section_out, input->cubin.section_count, copy)
+                   ? NULL
+                   : "is the copy of no section";
+    for (uint64_t rest = data->size; ok && rest >= entry_size; rest -= entry_size) {
+        ok = map_index(input->symbol_out, input->cubin.symbol_count,
+                       copy + (is_list ? offsetof(Elf64_Rel, r_info) + 4 : 0)) &&
+             (is_list || map_string(join, input, copy + 4));
+        copy += entry_size;
+    }
+    return ok ? NULL : "has a record of no symbol";
 }
 
 /* A kernel's code has offsets in banks 3 and 4 in it, and relocations of the program's variables.
