@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-#include "base/memory.h"
 #include "base/search.h"
 #include "base/table.h"
 #include "ptx/lexer.h"
@@ -20,8 +19,12 @@
 struct strings {
     struct table labels;
     struct text *contents; /* of each label: ".b8 95,90,0" */
-    size_t count;
+    size_t count, capacity;
     bool is_odd; /* a section has contents other than labels, each with numbers after it */
+};
+
+struct chunk_string {
+    struct text label, content;
 };
 
 struct stable_text {
@@ -31,10 +34,9 @@ struct stable_text {
     uint32_t *numbers; /* of each file in this chunk; 0 = not named yet */
     uint32_t *files;   /* the named files, in order of their numbers */
     uint32_t file_count;
-    struct table names;   /* of strings in this chunk, to indices in `strings` */
-    struct text *strings; /* malloc'ed: contents */
-    struct text *labels;  /* malloc'ed: their names */
-    size_t string_count, string_capacity, label_capacity;
+    struct table names; /* labels of strings in this chunk, to indices in `strings` */
+    struct chunk_string *strings;
+    size_t string_count, string_capacity;
 };
 
 /* Cuts "{ LABEL: .b8 1,2 LABEL: ... }" into labels and their contents. */
@@ -42,13 +44,7 @@ static void read_debug_strings(struct strings *strings, struct arena *arena, str
 {
     struct lexer lexer = lexer_at(section, 0);
     struct token token = lexer_next(&lexer);
-    size_t most = 0;
 
-    for (struct lexer look = lexer; lexer_next(&look).kind != TOKEN_END;)
-        most += lexer_peek(&look).mark == ':';
-    strings->contents = arena_copy(arena, strings->contents, strings->count, sizeof(struct text));
-    strings->contents =
-        arena_grow(arena, strings->contents, strings->count, &most, sizeof(struct text));
     strings->is_odd |= token.mark != '{';
     while ((token = lexer_next(&lexer)).kind != TOKEN_END && token.mark != '}') {
         struct text *last = strings->count ? &strings->contents[strings->count - 1] : NULL;
@@ -58,7 +54,8 @@ static void read_debug_strings(struct strings *strings, struct arena *arena, str
             if (table_add(&strings->labels, lexer_text(&lexer, token), (uint32_t)strings->count) !=
                 strings->count)
                 strings->is_odd = true;
-            strings->contents[strings->count++] = (struct text){section.data + lexer.at, 0};
+            ARENA_PUSH(arena, strings->contents, strings->count, strings->capacity) =
+                (struct text){section.data + lexer.at, 0};
         } else if (last &&
                    (token.kind == TOKEN_DOT || token.kind == TOKEN_NUMBER || token.mark == ',')) {
             last->size = (size_t)(section.data + lexer.at - last->data);
@@ -93,8 +90,6 @@ void stable_text_free(struct stable_text *stable)
     for (size_t m = 0; m < stable->plan->program->module_count; m++)
         table_free(&stable->modules[m].labels);
     table_free(&stable->names);
-    free(stable->strings);
-    free(stable->labels);
 }
 
 void stable_text_start(struct stable_text *stable)
@@ -160,13 +155,11 @@ static struct text string_name(struct stable_text *stable, uint32_t module, stru
     do {
         name = text_of(arena_printf(stable->plan->arena, "$L__info_string$ml%016" PRIx64, hash++));
         at = table_add(&stable->names, name, (uint32_t)stable->string_count);
-    } while (at != stable->string_count && !text_equal(stable->strings[at], content));
-    if (at == stable->string_count) {
-        ARRAY_RESERVE(stable->labels, stable->label_capacity, stable->string_count + 1);
-        stable->labels[stable->string_count] = name;
-        ARRAY_PUSH(stable->strings, stable->string_count, stable->string_capacity) = content;
-    }
-    return stable->labels[at];
+    } while (at != stable->string_count && !text_equal(stable->strings[at].content, content));
+    if (at == stable->string_count)
+        ARENA_PUSH(stable->plan->arena, stable->strings, stable->string_count,
+                   stable->string_capacity) = (struct chunk_string){name, content};
+    return stable->strings[at].label;
 }
 
 static struct text comment_text(const struct stable_text *stable, const struct program_mark *mark)
@@ -209,56 +202,38 @@ static bool replace_mark(struct stable_text *stable, uint32_t symbol,
     return !text_equal(*replacement, old);
 }
 
-/* The marks and edits of a symbol from a place on. */
-struct changes {
-    const struct program_symbol *symbol;
-    size_t mark, edit;
-};
-
-/* Takes the next change before `end`: its place and its replacement. Marks take precedence over
- * edits; edits remain only for two kinds of labels, which are not marked or not known. */
-static bool next_change(struct stable_text *stable, uint32_t symbol, struct changes *changes,
-                        const char *end, struct text *place, struct text *replacement)
-{
-    for (;;) {
-        const struct program_symbol *entry = changes->symbol;
-        const struct program_mark *mark =
-            changes->mark < entry->mark_count ? &entry->marks[changes->mark] : NULL;
-        const struct program_edit *edit =
-            changes->edit < entry->edit_count ? &entry->edits[changes->edit] : NULL;
-        bool has_mark = mark && mark->at < end;
-        bool has_edit = edit && edit->at < end && (!has_mark || edit->at <= mark->at);
-        bool is_edit = has_edit && (!has_mark || edit->at < mark->at);
-
-        if (!has_mark && !has_edit)
-            return false;
-        changes->edit += has_edit;
-        changes->mark += !is_edit;
-        if (!is_edit) {
-            *place = (struct text){mark->at, mark->size};
-            if (replace_mark(stable, symbol, mark, replacement))
-                return true;
-            is_edit = has_edit && mark->kind == MARK_STRING;
-        }
-        if (is_edit) {
-            *place = (struct text){edit->at, edit->size};
-            *replacement = edit->replacement;
-            return true;
-        }
-    }
-}
-
+/* Marks take precedence over edits; edits remain only for two kinds of labels, which are not marked
+ * or not known. */
 void stable_text_write(struct stable_text *stable, struct writer *writer, uint32_t symbol,
                        struct text text)
 {
     const struct program_symbol *entry = &stable->plan->program->symbols[symbol];
     const char *at = text.data, *end = text.data + text.size;
-    size_t first_mark = SEARCH_FIRST_NOT(entry->mark_count, i, entry->marks[i].at < at);
-    struct changes changes = {entry, first_mark,
-                              writer_first_edit(entry->edits, entry->edit_count, at)};
-    struct text place, replacement;
+    size_t next_mark = SEARCH_FIRST_NOT(entry->mark_count, i, entry->marks[i].at < at);
+    size_t next_edit = SEARCH_FIRST_NOT(entry->edit_count, i, entry->edits[i].at < at);
 
-    while (next_change(stable, symbol, &changes, end, &place, &replacement)) {
+    for (;;) {
+        const struct program_mark *mark =
+            next_mark < entry->mark_count ? &entry->marks[next_mark] : NULL;
+        const struct program_edit *edit =
+            next_edit < entry->edit_count ? &entry->edits[next_edit] : NULL;
+        bool has_mark = mark && mark->at < end;
+        bool has_edit = edit && edit->at < end && (!has_mark || edit->at <= mark->at);
+        struct text place, replacement;
+
+        has_mark &= !has_edit || edit->at == mark->at;
+        next_mark += has_mark;
+        next_edit += has_edit;
+        if (!has_mark && !has_edit)
+            break;
+        if (has_mark && replace_mark(stable, symbol, mark, &replacement)) {
+            place = (struct text){mark->at, mark->size};
+        } else if (has_edit && (!has_mark || mark->kind == MARK_STRING)) {
+            place = (struct text){edit->at, edit->size};
+            replacement = edit->replacement;
+        } else {
+            continue;
+        }
         if (place.data < at)
             continue;
         writer_text(writer, (struct text){at, (size_t)(place.data - at)});
@@ -281,8 +256,8 @@ void stable_text_finish(struct stable_text *stable, struct writer *writer)
         return;
     writer_text(writer, TEXT(".section .debug_str\n{\n"));
     for (size_t i = 0; i < stable->string_count; i++) {
-        writer_printf(writer, "%.*s:", TEXT_ARG(stable->labels[i]));
-        writer_text(writer, stable->strings[i]);
+        writer_printf(writer, "%.*s:", TEXT_ARG(stable->strings[i].label));
+        writer_text(writer, stable->strings[i].content);
         writer_text(writer, TEXT("\n"));
     }
     writer_text(writer, TEXT("}\n"));

@@ -1,7 +1,7 @@
 /* writer.c: pieces are recorded, and copied only when those of all chunks are known. If they are
  * large, they are copied in the order of their addresses, so that each page of the sources is
  * needed only briefly. */
-#include "split/writer.h"
+#include "split/chunk_steps.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -33,17 +33,13 @@ void writer_printf(struct writer *writer, const char *format, ...)
     va_end(arguments);
 }
 
-size_t writer_first_edit(const struct program_edit *edits, size_t count, const char *at)
-{
-    return SEARCH_FIRST_NOT(count, i, edits[i].at < at);
-}
-
 void writer_edited(struct writer *writer, struct text text, const struct program_edit *edits,
                    size_t count)
 {
     const char *at = text.data, *end = text.data + text.size;
 
-    for (size_t i = writer_first_edit(edits, count, at); i < count && edits[i].at < end; i++) {
+    for (size_t i = SEARCH_FIRST_NOT(count, k, edits[k].at < at); i < count && edits[i].at < end;
+         i++) {
         writer_text(writer, (struct text){at, (size_t)(edits[i].at - at)});
         writer_text(writer, edits[i].replacement);
         at = edits[i].at + edits[i].size;
