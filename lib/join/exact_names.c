@@ -116,7 +116,7 @@ static void place_bank(const struct exact *join, struct exact_list *list, size_t
                        struct text name)
 {
     const struct exact_list *order =
-        join->form->names == NAMES_CREATED ? &join->section_names : &join->locals;
+        join->form->names == NAMES_CREATED ? &join->section_names : &join->symbols[EXACT_LOCALS];
     size_t bank = exact_find_key(order, 0, TEXT(".nv.constant4"));
     size_t at = exact_find_key(list, begin, name);
     uint32_t owner = EXACT_COMMON;
@@ -189,21 +189,14 @@ static void put_row_names(struct exact *join, const struct exact_list *list, boo
 
 static void rewrite_strings(struct exact *join)
 {
-    put_row_names(join, &join->locals, false);
-    put_row_names(join, &join->globals, false);
-    put_row_names(join, &join->last_locals, false);
-    if (!join->base->has_mercury)
-        return;
-    put_row_names(join, &join->locals, true);
-    put_row_names(join, &join->globals, true);
+    for (int is_mercury = 0; is_mercury <= join->base->has_mercury; is_mercury++)
+        for (int part = 0; part < EXACT_PARTS - is_mercury; part++)
+            put_row_names(join, &join->symbols[part], is_mercury);
 }
 
-/* One chunk's names before and after those of global symbols. */
-struct string_lists {
-    struct exact_list *first;
-    struct exact_list *constants; /* from sm_100 on: final names of constants */
-    struct exact_list *parameters;
-};
+/* Names before those of global symbols, and after them: final names of constants, from sm_100 on,
+ * then those of parameters. */
+enum { STRINGS_FIRST, STRINGS_CONSTANTS, STRINGS_PARAMETERS, STRING_LISTS };
 
 /* An item for the name of a symbol, with its owner and row, or of a section. */
 static struct exact_item string_item(const struct exact *join, struct exact_input *input,
@@ -255,7 +248,7 @@ static bool take_global(const struct exact_input *input, struct text name, size_
 
 /* After the first part come the names of the global symbols, in order, then the last names. */
 static void divide_strings(struct exact *join, struct exact_input *input,
-                           const struct string_lists *lists)
+                           struct exact_list *const *lists)
 {
     struct bytes rest = table_names(input->cubin.strings);
     size_t global = input->locals;
@@ -265,7 +258,7 @@ static void divide_strings(struct exact *join, struct exact_input *input,
 
     while (take_table_name(&rest, &name, &zeros)) {
         struct exact_item item = string_item(join, input, name);
-        struct exact_list *list = lists->first;
+        unsigned list = STRINGS_FIRST;
 
         if (is_late && !is_closing_name(name)) {
             if (global < input->globals_end) {
@@ -273,10 +266,11 @@ static void divide_strings(struct exact *join, struct exact_input *input,
                     exact_unsupported(join, input, EXACT_STRINGS, "has names in another order");
                 continue;
             }
-            list = text_starts(name, TEXT(".nv.constant0.")) ? lists->parameters : lists->constants;
+            list =
+                text_starts(name, TEXT(".nv.constant0.")) ? STRINGS_PARAMETERS : STRINGS_CONSTANTS;
         }
         is_late = is_late || is_closing_name(name);
-        push_table_string(join, &list[input->chunk], &item, zeros);
+        push_table_string(join, &lists[list][input->chunk], &item, zeros);
     }
     if (global != input->globals_end)
         exact_unsupported(join, input, EXACT_STRINGS, "has not the names of all symbols");
@@ -299,24 +293,23 @@ static void put_list_strings(struct exact *join, const struct exact_list *list)
 /* Makes the names in the order of their creation. */
 static void create_strings(struct exact *join)
 {
-    struct string_lists lists = {exact_lists(join), exact_lists(join), exact_lists(join)};
-    struct exact_list first = {0}, constants = {0}, parameters = {0};
+    struct exact_list *lists[] = {exact_lists(join), exact_lists(join), exact_lists(join)};
+    struct exact_list merged[STRING_LISTS] = {0};
 
     for (size_t i = 0; i < join->count; i++)
-        divide_strings(join, &join->inputs[i], &lists);
-    exact_merge(join, lists.first, &first);
-    exact_merge(join, lists.constants, &constants);
-    exact_merge(join, lists.parameters, &parameters);
-    place_bank(join, &constants, 0, TEXT(".nv.constant4"));
-    put_list_strings(join, &first);
-    for (size_t i = 0; i < join->globals.count; i++) {
-        const struct exact_item *item = &join->globals.items[i];
+        divide_strings(join, &join->inputs[i], lists);
+    for (size_t i = 0; i < STRING_LISTS; i++)
+        exact_merge(join, lists[i], &merged[i]);
+    place_bank(join, &merged[STRINGS_CONSTANTS], 0, TEXT(".nv.constant4"));
+    put_list_strings(join, &merged[STRINGS_FIRST]);
+    for (size_t i = 0; i < join->symbols[EXACT_GLOBALS].count; i++) {
+        const struct exact_item *item = &join->symbols[EXACT_GLOBALS].items[i];
 
         put_table_string(join, item->input->symbol_name[item->index],
                          text_equal(item->key, EXACT_UNNAMED) ? ERASED_SIZE : 1);
     }
-    put_list_strings(join, &constants);
-    put_list_strings(join, &parameters);
+    put_list_strings(join, &merged[STRINGS_CONSTANTS]);
+    put_list_strings(join, &merged[STRINGS_PARAMETERS]);
 }
 
 void exact_join_strings(struct exact *join)

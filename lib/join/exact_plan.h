@@ -49,6 +49,10 @@ struct exact_list {
 /* Indices of the sections that every chunk and the result begin with. */
 enum { EXACT_SECTION_NAMES = 1, EXACT_STRINGS, EXACT_SYMBOLS };
 
+/* Parts of the symbol table. The last is section symbols after the globals, from sm_90 on, which
+ * Mercury's table does not have. */
+enum { EXACT_LOCALS, EXACT_GLOBALS, EXACT_LAST_LOCALS, EXACT_PARTS };
+
 /* How the assembler writes a program: a row of exact_forms.def. */
 struct exact_form {
     struct toolkit_range toolkits;
@@ -115,9 +119,7 @@ struct exact {
     struct exact_input *ends;   /* the chunk that gives the order of items made at the end */
     struct exact_list section_names; /* all of .shstrtab */
     struct exact_list sections;      /* in the order of the file, without the null section */
-    struct exact_list locals;
-    struct exact_list globals;
-    struct exact_list last_locals; /* section symbols after the globals, from sm_90 on */
+    struct exact_list symbols[EXACT_PARTS];
     struct image_strings strings;
     struct image image;
 };

@@ -29,7 +29,7 @@ static void list_exact_symbols(struct exact *join, struct exact_input *input, si
     }
 }
 
-static void merge_part(struct exact *join, unsigned part, struct exact_list *out)
+static void merge_part(struct exact *join, unsigned part)
 {
     struct exact_list *lists = exact_lists(join);
 
@@ -39,7 +39,7 @@ static void merge_part(struct exact *join, unsigned part, struct exact_list *out
 
         list_exact_symbols(join, input, bounds[part], bounds[part + 1], &lists[i]);
     }
-    exact_merge(join, lists, out);
+    exact_merge(join, lists, &join->symbols[part]);
 }
 
 /* Parses a name "$__internal_NUMBER_..." of one of the assembler's own numbered functions. */
@@ -54,7 +54,7 @@ static bool internal_number(struct text name, uint64_t *number, struct text *res
  * with *next. */
 static void renumber_section(struct exact *join, size_t *i, uint64_t *next)
 {
-    const struct exact_list *list = &join->locals;
+    const struct exact_list *list = &join->symbols[EXACT_LOCALS];
     const struct exact_item *head = &list->items[*i];
     struct exact_input *input = head->input;
     uint32_t section = input->cubin.symbols[head->index].section;
@@ -95,8 +95,8 @@ static void rename_internals(struct exact *join)
     uint64_t number;
     struct text rest;
 
-    for (size_t i = 0; i < join->locals.count;) {
-        const struct exact_item *item = &join->locals.items[i];
+    for (size_t i = 0; i < join->symbols[EXACT_LOCALS].count;) {
+        const struct exact_item *item = &join->symbols[EXACT_LOCALS].items[i];
 
         if (!internal_number(item->input->cubin.symbols[item->index].name, &number, &rest))
             i++;
@@ -139,14 +139,12 @@ void exact_join_symbols(struct exact *join)
     uint32_t next = 1;
 
     join->ends = exact_find_lines(join, false);
-    merge_part(join, 0, &join->locals);
-    merge_part(join, 1, &join->globals);
-    merge_part(join, 2, &join->last_locals);
+    for (unsigned part = 0; part < EXACT_PARTS; part++)
+        merge_part(join, part);
     rename_internals(join);
     table_free(&join->seen);
-    number_symbols(join, &join->locals, &next);
-    number_symbols(join, &join->globals, &next);
-    number_symbols(join, &join->last_locals, &next);
+    for (unsigned part = 0; part < EXACT_PARTS; part++)
+        number_symbols(join, &join->symbols[part], &next);
     map_common_symbols(join);
     if (next >= 1u << 24)
         exact_unsupported(join, NULL, 0, "and the others have too many symbols");
@@ -183,19 +181,18 @@ static void write_rows(struct exact *join, const struct exact_list *list, Elf64_
     }
 }
 
-/* Writes section `out`. Mercury's table has no rows for the symbols after the globals. */
+/* Writes section `out`. */
 static void write_table(struct exact *join, uint32_t out, bool is_mercury)
 {
-    size_t locals = 1 + join->locals.count;
-    size_t last = is_mercury ? 0 : join->last_locals.count;
-    size_t count = locals + join->globals.count + last;
+    const struct exact_list *symbols = join->symbols;
+    size_t locals = 1 + symbols[EXACT_LOCALS].count;
+    size_t last = is_mercury ? 0 : symbols[EXACT_LAST_LOCALS].count;
+    size_t count = locals + symbols[EXACT_GLOBALS].count + last;
     Elf64_Sym *rows = arena_zalloc(&join->image.arena, count, sizeof *rows);
     struct image_section *section = &join->image.sections[out];
 
-    write_rows(join, &join->locals, rows, is_mercury);
-    write_rows(join, &join->globals, rows, is_mercury);
-    if (!is_mercury)
-        write_rows(join, &join->last_locals, rows, false);
+    for (int part = 0; part < EXACT_PARTS - is_mercury; part++)
+        write_rows(join, &symbols[part], rows, is_mercury);
     section->data = rows;
     section->size = count * sizeof *rows;
     /* Measured: the row past the last local symbol. */
@@ -262,6 +259,6 @@ static void check_symbol_list(struct exact *join, const struct exact_list *list)
 
 void exact_check_symbols(struct exact *join)
 {
-    check_symbol_list(join, &join->locals);
-    check_symbol_list(join, &join->globals);
+    check_symbol_list(join, &join->symbols[EXACT_LOCALS]);
+    check_symbol_list(join, &join->symbols[EXACT_GLOBALS]);
 }

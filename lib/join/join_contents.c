@@ -98,43 +98,33 @@ static void set_relocations(struct join *join, struct cubin_section *section,
     section->data = (struct bytes){(const uint8_t *)records, section->size};
 }
 
-/* Copies a function's relocations, with renumbered symbols. */
-static void fill_function_relocations(struct join *join, struct cubin_section *section,
-                                      const struct join_section *list)
+/* Copies a function's or a united section's relocations, with the result's symbols. Those against
+ * dropped symbols are dropped, too. */
+static void fill_list(struct join *join, struct cubin_section *section,
+                      const struct join_origin *origin)
 {
-    struct cubin_relocation *to =
-        arena_alloc(&join->out->arena, list->relocation_count, sizeof *to);
-    size_t count = 0;
-
-    for (size_t i = 0; i < list->relocation_count; i++) {
-        struct cubin_relocation r = list->relocations[i];
-
-        if (r.symbol != 0) {
-            r.addend = moved_addend(list, r.symbol, r.addend);
-            r.symbol = list->input->joined[r.symbol];
-            if (r.symbol == 0)
-                continue;
-        }
-        to[count++] = r;
-    }
-    set_relocations(join, section, to, count);
-}
-
-static void fill_united_relocations(struct join *join, struct cubin_section *section,
-                                    const struct united_section *united)
-{
-    size_t begin = section->type == SHT_REL ? 0 : united->in_place_count;
-    size_t end = section->type == SHT_REL ? united->in_place_count : united->relocation_count;
+    const struct united_section *united = origin->united;
+    bool is_in_place = section->type == SHT_REL;
+    size_t begin = united && !is_in_place ? united->in_place_count : 0;
+    size_t end = !united       ? origin->section->relocation_count
+                 : is_in_place ? united->in_place_count
+                               : united->relocation_count;
     struct cubin_relocation *to = arena_alloc(&join->out->arena, end - begin, sizeof *to);
     size_t count = 0;
 
     for (size_t i = begin; i < end; i++) {
-        struct cubin_relocation r = united->relocations[i].moved;
+        const struct join_input *input =
+            united ? united->relocations[i].input : origin->section->input;
+        struct cubin_relocation r =
+            united ? united->relocations[i].moved : origin->section->relocations[i];
+        uint32_t symbol = r.symbol;
 
-        r.symbol = united->relocations[i].input->joined[r.symbol];
-        if (section->type == SHT_REL)
+        if (united && is_in_place)
             r.addend = 0;
-        if (r.symbol)
+        else if (!united && symbol)
+            r.addend = moved_addend(origin->section, symbol, r.addend);
+        r.symbol = input->joined[symbol];
+        if (r.symbol || (symbol == 0 && !united))
             to[count++] = r;
     }
     set_relocations(join, section, to, count);
@@ -142,17 +132,9 @@ static void fill_united_relocations(struct join *join, struct cubin_section *sec
 
 static void fill_relocations(struct join *join)
 {
-    for (size_t i = 1; i < join->out->section_count; i++) {
-        struct cubin_section *section = &join->out->sections[i];
-
-        if (section->type != SHT_REL && section->type != SHT_RELA &&
-            section->type != SHT_CUDA_MERC_RELA)
-            continue;
-        if (join->origins[i].united)
-            fill_united_relocations(join, section, join->origins[i].united);
-        else
-            fill_function_relocations(join, section, join->origins[i].section);
-    }
+    for (size_t i = 1; i < join->out->section_count; i++)
+        if (format_is_relocations(join->out->sections[i].type))
+            fill_list(join, &join->out->sections[i], &join->origins[i]);
 }
 
 /* Makes the bytes in join->scratch the data of a joined section. */
