@@ -189,7 +189,7 @@ static void put_row_names(struct exact *join, const struct exact_list *list, boo
 
 static void rewrite_strings(struct exact *join)
 {
-    for (int is_mercury = 0; is_mercury <= join->base->has_mercury; is_mercury++)
+    for (int is_mercury = 0; is_mercury < (join->base->has_mercury ? 2 : 1); is_mercury++)
         for (int part = 0; part < EXACT_PARTS - is_mercury; part++)
             put_row_names(join, &join->symbols[part], is_mercury);
 }
