@@ -12,7 +12,7 @@ static bool is_left_out(const struct description *description, const struct info
                         size_t word)
 {
     return record->attribute == EIATTR_EXTERNS && description->is_bound &&
-           description->is_bound(description->argument, info_word(record->payload, word));
+           description->is_bound[info_word(record->payload, word)];
 }
 
 void describe_record(const struct description *description, const struct info_record *record)

@@ -14,9 +14,9 @@ struct description {
     const struct cubin *cubin; /* of the function */
     /* Appends what the cubin's symbol stands for. */
     void (*put_symbol)(void *argument, uint32_t symbol);
-    /* Whether a symbol in an EXTERNS record is not external to the program; NULL = all are. */
-    bool (*is_bound)(void *argument, uint32_t symbol);
-    void *argument; /* of both */
+    void *argument;
+    const bool *is_bound; /* by symbol: it is not external to the program, although an EXTERNS
+                             record has it; NULL = all are external */
 };
 
 /* Appends the bytes and how many they are. */

@@ -32,13 +32,7 @@ struct fold {
     struct edge *edges;
     size_t edge_count;
     size_t edge_capacity;
-};
-
-/* One function in its chunk, which is being described. */
-struct copy {
-    struct fold *fold;
-    const struct join_section *text;
-    uint32_t group;
+    const struct join_entity *copy; /* the function in its chunk that is being described */
     struct buffer *to;
 };
 
@@ -53,24 +47,24 @@ enum symbol_kind {
 
 /* Describes an object in a section of the function by its offset, or one in a section that belongs
  * to no function and has no relocations by its bytes. False for other objects. */
-static bool describe_object(const struct copy *copy, const struct join_section *s,
+static bool describe_object(const struct fold *fold, const struct join_section *s,
                             const struct cubin_symbol *symbol)
 {
     const struct cubin_section *section = s->source;
     struct bytes bytes = {0};
 
-    if (s->text ? s->text != copy->text : s->first_relocations != NULL)
+    if (s->text ? s->text != fold->copy->section : s->first_relocations != NULL)
         return false;
     if (!s->text && !section->has_no_bytes)
         bytes = (struct bytes){section->data.data + symbol->value, symbol->size};
-    buffer_u32(copy->to, SYMBOL_OBJECT);
-    describe_bytes(copy->to, text_bytes(symbol->name));
-    buffer_u64(copy->to, symbol->size);
-    buffer_u32(copy->to, symbol->type | (uint32_t)symbol->other << 8);
-    describe_bytes(copy->to, text_bytes(section->name));
-    buffer_u32(copy->to, section->type);
-    buffer_u64(copy->to, s->text ? symbol->value : UINT64_MAX);
-    describe_bytes(copy->to, bytes);
+    buffer_u32(fold->to, SYMBOL_OBJECT);
+    describe_bytes(fold->to, text_bytes(symbol->name));
+    buffer_u64(fold->to, symbol->size);
+    buffer_u32(fold->to, symbol->type | (uint32_t)symbol->other << 8);
+    describe_bytes(fold->to, text_bytes(section->name));
+    buffer_u32(fold->to, section->type);
+    buffer_u64(fold->to, s->text ? symbol->value : UINT64_MAX);
+    describe_bytes(fold->to, bytes);
     return true;
 }
 
@@ -89,9 +83,8 @@ struct join_entity *join_function_of(struct join_entity *entity)
 /* Describes what a symbol of the chunk stands for. */
 static void describe_symbol(void *argument, uint32_t index)
 {
-    const struct copy *copy = argument;
-    struct fold *fold = copy->fold;
-    const struct join_input *input = copy->text->input;
+    struct fold *fold = argument;
+    const struct join_input *input = fold->copy->input;
     const struct cubin_symbol *symbol = &input->cubin->symbols[index];
     const struct join_section *section = join_section_of(input, index);
     const struct join_entity *e = join_function_of(input->entities[index]);
@@ -99,32 +92,24 @@ static void describe_symbol(void *argument, uint32_t index)
     if (e && e->group != JOIN_NONE) {
         struct group *used = &fold->groups[e->group];
 
-        if (e->group != copy->group) {
+        if (e->group != fold->copy->group) {
             ARENA_PUSH(&fold->join->arena, fold->edges, fold->edge_count, fold->edge_capacity) =
-                (struct edge){copy->group, used->users};
+                (struct edge){fold->copy->group, used->users};
             used->users = (uint32_t)(fold->edge_count - 1);
         }
-        buffer_u32(copy->to, SYMBOL_OF_GROUP);
-        buffer_u32(copy->to, e->group);
+        buffer_u32(fold->to, SYMBOL_OF_GROUP);
+        buffer_u32(fold->to, e->group);
     } else if (e && e->is_by_name) {
-        buffer_u32(copy->to, SYMBOL_OF_PROGRAM);
-        buffer_u32(copy->to, (uint32_t)(e - fold->join->entities));
-    } else if (!e && section && section->text == copy->text) {
-        buffer_u32(copy->to, SYMBOL_OF_FUNCTION);
-        describe_bytes(copy->to, text_bytes(symbol->name));
-    } else if (!e || !section || !describe_object(copy, section, symbol)) {
-        buffer_u32(copy->to, SYMBOL_UNLIKE_ANY);
-        buffer_u32(copy->to, (uint32_t)(input - fold->join->inputs));
-        buffer_u32(copy->to, index);
+        buffer_u32(fold->to, SYMBOL_OF_PROGRAM);
+        buffer_u32(fold->to, (uint32_t)(e - fold->join->entities));
+    } else if (!e && section && section->text == fold->copy->section) {
+        buffer_u32(fold->to, SYMBOL_OF_FUNCTION);
+        describe_bytes(fold->to, text_bytes(symbol->name));
+    } else if (!e || !section || !describe_object(fold, section, symbol)) {
+        buffer_u32(fold->to, SYMBOL_UNLIKE_ANY);
+        buffer_u32(fold->to, (uint32_t)(input - fold->join->inputs));
+        buffer_u32(fold->to, index);
     }
-}
-
-/* A function defined in one chunk may be external in another. */
-static bool is_bound_extern(void *argument, uint32_t symbol)
-{
-    const struct copy *copy = argument;
-
-    return copy->text->input->is_bound[symbol];
 }
 
 /* Describes all that must be equal in a function's copies, including its records in the module's
@@ -132,11 +117,11 @@ static bool is_bound_extern(void *argument, uint32_t symbol)
 static void describe_copy(struct fold *fold, const struct join_entity *entity)
 {
     const struct join_input *input = entity->input;
-    struct buffer *to = &fold->join->scratch;
-    struct copy copy = {fold, entity->section, entity->group, to};
-    struct description description = {to, input->cubin, describe_symbol, is_bound_extern, &copy};
+    struct buffer *to = fold->to;
+    struct description description = {to, input->cubin, describe_symbol, fold, input->is_bound};
     struct info_record record;
 
+    fold->copy = entity;
     to->size = 0;
     buffer_u64(to, entity->source->value);
     buffer_u64(to, entity->source->size);
@@ -147,7 +132,7 @@ static void describe_copy(struct fold *fold, const struct join_entity *entity)
         while (info_next(&raw, &record))
             describe_record(&description, &record);
     }
-    for (const struct join_section *s = copy.text; s; s = s->next_owned) {
+    for (const struct join_section *s = entity->section; s; s = s->next_owned) {
         describe_bytes(to, text_bytes(s->source->name));
         describe_section(&description, s->source);
     }
@@ -174,7 +159,6 @@ static void find_copies(struct fold *fold, struct table *names)
 static void compare_copies(struct fold *fold)
 {
     struct join *join = fold->join;
-    struct buffer *scratch = &join->scratch;
 
     for (size_t i = 0; i < join->entity_count; i++) {
         const struct join_entity *entity = &join->entities[i];
@@ -185,13 +169,13 @@ static void compare_copies(struct fold *fold)
         if (group->description.size == 0) {
             describe_copy(fold, group->first);
             group->description = (struct bytes){
-                arena_copy(&join->arena, scratch->data, scratch->size, 1), scratch->size};
+                arena_copy(&join->arena, fold->to->data, fold->to->size, 1), fold->to->size};
         }
         describe_copy(fold, entity);
         group->differs = group->first->input == entity->input ||
-                         !bytes_equal(group->description, buffer_bytes(scratch));
+                         !bytes_equal(group->description, buffer_bytes(fold->to));
     }
-    scratch->size = 0;
+    fold->to->size = 0;
 }
 
 /* Propagates `differs` from each group to the groups that refer to it. */
@@ -219,7 +203,7 @@ static void spread_differences(struct fold *fold)
 
 void join_fold(struct join *join)
 {
-    struct fold fold = {.join = join};
+    struct fold fold = {.join = join, .to = &join->scratch};
     struct table names = {0};
 
     CONTEXT_DEFER(table_cleanup, &names);

@@ -25,8 +25,7 @@ struct join_block {
     uint64_t alignment;
     uint32_t symbol; /* a symbol in it; 0 = none */
     bool is_kept;
-    uint32_t rank; /* sort key, highest part first */
-    uint64_t order;
+    uint64_t order;  /* of listed objects, then of others by their users, or of functions */
     uint64_t placed; /* offset in the joined section */
 };
 

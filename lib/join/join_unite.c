@@ -77,16 +77,14 @@ static void add_object_to_block(const struct join *join, struct join_block *bloc
 {
     const struct join_section *section = block->section;
     const struct join_entity *entity = section->input->entities[object->symbol];
-    uint32_t rank = entity->listed != JOIN_NONE ? 0 : entity->user != JOIN_NONE ? 1 : 2;
-    uint64_t order = rank == 0 ? entity->listed : rank == 1 ? entity->user : 0;
+    uint64_t order =
+        entity->listed != JOIN_NONE ? entity->listed : UINT64_C(1) << 32 | entity->user;
 
     RAISE(block->size, object->offset + object->size - block->offset);
     if (!join_is_first(section->input, object->symbol) || join_is_dropped(entity))
         return;
-    if (!block->is_kept || (COMPARE(rank, block->rank) ?: COMPARE(order, block->order)) < 0) {
-        block->rank = rank;
+    if (!block->is_kept || order < block->order)
         block->order = order;
-    }
     block->is_kept = true;
     RAISE(block->alignment,
           object_alignment(join, entity, object->offset, section->source->alignment));
@@ -393,7 +391,7 @@ static void gather_blocks(struct join *join, struct join_section *section)
 }
 
 COMPARISON(compare_blocks, struct join_block *,
-           COMPARE((*a)->rank, (*b)->rank) ?: COMPARE((*a)->order, (*b)->order)
+           COMPARE((*a)->order, (*b)->order)
                ?: COMPARE((*a)->section->input, (*b)->section->input)
                ?: COMPARE((*a)->offset, (*b)->offset) ?: COMPARE((*a)->section, (*b)->section));
 
