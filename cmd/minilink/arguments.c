@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "command/option_table.h"
-#include "command/reporting.h"
 #include "command/response_file.h"
 
 /* getopt returns 1 for an operand; the codes of rows begin here. */

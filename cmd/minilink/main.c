@@ -5,7 +5,6 @@
 
 #include "base/context.h"
 #include "command/completions.h"
-#include "command/reporting.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "library/handle.h"

@@ -123,20 +123,27 @@ static bool name_files(struct options *options)
     return true;
 }
 
-/* nvlink passes ptxas's --jobserver to the pool of its built-in ptxas; here that pool is the
- * link's, which gives the option to a ptxas with threads (pool/child_tokens.h). */
-static void take_jobserver(struct options *options)
+/* Takes what concerns the link, too, from the assembler's options. nvlink passes ptxas's
+ * --jobserver to the pool of its built-in ptxas; here that pool is the link's, which gives the
+ * option to a ptxas with threads (pool/child_tokens.h). An assembler that marks its messages
+ * (-annotate) has the link mark its own. */
+static void take_assembler_options(struct options *options)
 {
     struct word_list *words = &options->assembler_options;
     size_t kept = 0;
 
     for (size_t i = 0; i < words->count; i++) {
-        const char *word = words->list[i];
+        const char *word = words->list[i], *name = word + strspn(word, "-");
 
-        if (strcmp(word, "--jobserver") != 0 && strcmp(word, "-jobserver") != 0)
-            words->list[kept++] = word;
-        else if (options->link.jobserver == JOBSERVER_AUTO)
-            options->link.jobserver = JOBSERVER_ON;
+        if (name - word >= 1 && name - word <= 2 && strcmp(name, "jobserver") == 0) {
+            if (options->link.jobserver == JOBSERVER_AUTO)
+                options->link.jobserver = JOBSERVER_ON;
+            continue;
+        }
+        words->list[kept++] = word;
+        if (name > word &&
+            (strcmp(name, "compiler-annotations") == 0 || strcmp(name, "annotate") == 0))
+            options->annotates = true;
     }
     words->count = kept;
 }
@@ -163,19 +170,6 @@ static enum options_action finish_chunk(struct options *options)
     return OPTIONS_CHUNK;
 }
 
-/* Whether the assembler marks its messages (-annotate): then the link marks its own, too. */
-static bool wants_annotations(const struct word_list *words)
-{
-    static const char *const names[] = {"compiler-annotations", "annotate"};
-
-    for (size_t i = 0; i < words->count; i++)
-        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-            if (words->list[i][0] == '-' &&
-                strcmp(words->list[i] + strspn(words->list[i], "-"), names[k]) == 0)
-                return true;
-    return false;
-}
-
 void options_set_inputs(struct options *options)
 {
     struct link_request *link = &options->link;
@@ -195,14 +189,13 @@ static enum options_action finish_options(struct options *options)
 {
     struct link_request *link = &options->link;
 
-    take_jobserver(options);
+    take_assembler_options(options);
     if (link->emit_ltoir) {
         link->options.lto = true;
         link->lto_source = LTO_SOURCE_LTOIR;
     }
     if (link->merge.strip_debug)
         apply_option_word(options, &options->assembler_options, "--suppress-debug-info");
-    options->annotates = wants_annotations(&options->assembler_options);
     link->assembler_options = end_word_list(options, &options->assembler_options);
     link->nvvm_options = end_word_list(options, &options->nvvm_options);
     link->llvm_options = end_word_list(options, &options->llvm_options);

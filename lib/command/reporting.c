@@ -1,5 +1,5 @@
 /* reporting.c: sets the thread's state of messages from the options. */
-#include "command/reporting.h"
+#include "command/options.h"
 
 #include <stdlib.h>
 

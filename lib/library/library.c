@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "command/options.h"
-#include "command/reporting.h"
 #include "library/handle.h"
 #include "os/thread.h"
 

@@ -13,9 +13,7 @@
 
 struct tracing {
     struct observation *observation;
-    const struct events *events;
     json_t *list;
-    uint64_t start; /* the earliest time, 0 in the trace */
 };
 
 static json_t *begin_event(struct tracing *tracing, const char *phase, const char *name,
@@ -32,7 +30,7 @@ static json_t *begin_event(struct tracing *tracing, const char *phase, const cha
 
 static void set_time(const struct tracing *tracing, json_t *event, uint64_t time)
 {
-    json_tree_set(event, "ts", json_real((double)(time - tracing->start) / 1e3));
+    json_tree_set(event, "ts", json_real((double)(time - tracing->observation->start) / 1e3));
 }
 
 static void put_trace_rows(struct tracing *tracing)
@@ -40,10 +38,10 @@ static void put_trace_rows(struct tracing *tracing)
     json_t *event = begin_event(tracing, "M", "process_name", 0);
 
     json_tree_set_string(json_tree_set(event, "args", json_object()), "name", "minilink");
-    for (uint32_t i = 0; i < tracing->events->row_count; i++) {
+    for (uint32_t i = 0; i < tracing->observation->events.row_count; i++) {
         event = begin_event(tracing, "M", "thread_name", i);
         json_tree_set_string(json_tree_set(event, "args", json_object()), "name",
-                             tracing->events->rows[i].name);
+                             tracing->observation->events.rows[i].name);
         event = begin_event(tracing, "M", "thread_sort_index", i);
         json_tree_set_number(json_tree_set(event, "args", json_object()), "sort_index", i);
     }
@@ -131,7 +129,7 @@ COMPARISON(by_time, struct edge, COMPARE(a->time, b->time) ?: COMPARE(b->is_end,
 
 static void put_running(struct tracing *tracing)
 {
-    const struct events *events = tracing->events;
+    const struct events *events = &tracing->observation->events;
     struct edge *edges =
         arena_alloc(&tracing->observation->arena, 2 * events->count, sizeof *edges);
     size_t count = 0;
@@ -154,22 +152,22 @@ static void put_running(struct tracing *tracing)
 
 void trace_print(struct observation *observation, struct buffer *out)
 {
-    struct tracing tracing = {.observation = observation, .events = facts_events(observation)};
+    const struct events *events = facts_events(observation);
     json_t *root = json_tree_begin();
+    struct tracing tracing = {.observation = observation};
 
     CONTEXT_DEFER(json_tree_end, root);
-    tracing.start = observation->start;
     json_tree_set_string(root, "displayTimeUnit", "ms");
     tracing.list = json_tree_set(root, "traceEvents", json_array());
     put_trace_rows(&tracing);
-    for (size_t i = 0; i < tracing.events->count; i++) {
-        const struct event *event = &tracing.events->list[i].event;
+    for (size_t i = 0; i < events->count; i++) {
+        const struct event *event = &events->list[i].event;
 
         if (strcmp(event->kind, EVENT_COUNTER) == 0)
             put_counter(&tracing, arena_string(&observation->arena, event->name), event->start,
                         event->bytes);
         else
-            put_event(&tracing, &tracing.events->list[i]);
+            put_event(&tracing, &events->list[i]);
     }
     put_running(&tracing);
     json_tree_print(root, JSON_TREE_COMPACT, out);
