@@ -5,7 +5,7 @@
  * __fatbinwrap<module id>, and registration goes through __cudaRegisterLinkedBinary<module id>,
  * which the host link defines; in whole-program objects both are local. The host code that nvcc
  * puts beside them (stubs, registration) is not made. */
-#include "hostobj.h"
+#include "minifat.h"
 
 #include <ctype.h>
 #include <elf.h>

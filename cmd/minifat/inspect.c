@@ -3,7 +3,7 @@
  * fatbinary is told the architecture by nvcc; here it comes from the content where that says it:
  * PTX in .target, cubins in e_flags and, for the suffix `a`, in .nv.compat, bitcode in attributes
  * of functions. LTO-IR is opaque. */
-#include "inspect.h"
+#include "minifat.h"
 
 #include <elf.h>
 
@@ -118,7 +118,7 @@ static bool read_ptx_version(struct text text, uint16_t *major, uint16_t *minor)
 }
 
 static bool inspect_ptx(const struct input_file *file, const struct inspect_request *request,
-                        struct image *image)
+                        struct inspected *image)
 {
     struct text ptx = {(const char *)file->data.data, file->data.size};
 
@@ -138,7 +138,7 @@ static bool inspect_ptx(const struct input_file *file, const struct inspect_requ
 }
 
 static bool inspect_cubin(const struct input_file *file, const struct inspect_request *request,
-                          struct image *image)
+                          struct inspected *image)
 {
     struct bytes elf = file->data, compat;
 
@@ -161,7 +161,7 @@ static bool inspect_cubin(const struct input_file *file, const struct inspect_re
 }
 
 static bool inspect_ltoir(const struct input_file *file, const struct inspect_request *request,
-                          struct image *image)
+                          struct inspected *image)
 {
     struct bytes code = file->data;
 
@@ -177,7 +177,7 @@ static bool inspect_ltoir(const struct input_file *file, const struct inspect_re
 }
 
 static bool inspect_bitcode(const struct input_file *file, const struct inspect_request *request,
-                            struct image *image)
+                            struct inspected *image)
 {
     struct bitcode bitcode;
 
@@ -193,7 +193,7 @@ static bool inspect_bitcode(const struct input_file *file, const struct inspect_
 }
 
 bool inspect_file(const struct input_file *file, const struct inspect_request *request,
-                  struct image *image)
+                  struct inspected *image)
 {
     bool ok;
 
@@ -217,8 +217,8 @@ bool inspect_file(const struct input_file *file, const struct inspect_request *r
     return ok;
 }
 
-void inspect_free(struct image *image)
+void inspect_free(struct inspected *image)
 {
     buffer_free(&image->text);
-    *image = (struct image){0};
+    *image = (struct inspected){0};
 }

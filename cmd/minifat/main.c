@@ -11,15 +11,14 @@
 #include "os/folder.h"
 #include "output/output.h"
 #include "output/std_streams.h"
-#include "hostobj.h"
-#include "options.h"
+#include "minifat.h"
 
 struct command {
     int argc;
     char **argv;
     struct options options;
     struct inputs inputs;
-    struct image *images;       /* of the inputs */
+    struct inspected *images;   /* of the inputs */
     struct pack_parts parts[2]; /* without and with .nv.compat */
     struct buffer container;
     struct buffer object;
@@ -52,7 +51,7 @@ static bool inspect_inputs(struct command *command)
     return ok;
 }
 
-static struct pack_parts *parts_of(struct command *command, const struct image *image)
+static struct pack_parts *parts_of(struct command *command, const struct inspected *image)
 {
     return &command->parts[image->compat.size > 0];
 }
@@ -68,7 +67,7 @@ static bool gather_parts(struct command *command)
     for (size_t i = 0; i < options->input_count; i++)
         counts[command->images[i].compat.size > 0] += command->images[i].kind == FATBIN_ELF;
     for (size_t i = 0; i < options->input_count; i++) {
-        struct image *image = &command->images[i];
+        struct inspected *image = &command->images[i];
 
         if (image->kind == FATBIN_ELF && counts[image->compat.size > 0] > 1)
             ok &=
@@ -86,7 +85,7 @@ static bool pack_entries(struct command *command)
     ok = !options->pack.concatenates || gather_parts(command);
     for (size_t i = 0; i < options->input_count; i++) {
         const struct options_input *input = &options->inputs[i];
-        struct image *image = &command->images[i];
+        struct inspected *image = &command->images[i];
 
         if (image->kind != FATBIN_ELF || parts_of(command, image)->count == 0)
             ok &=

@@ -2,7 +2,7 @@
  *
  * Operands are read in their place among the options, since --arch, --kind and --options apply to
  * the inputs after them. */
-#include "options.h"
+#include "minifat.h"
 
 #include <getopt.h>
 #include <stdlib.h>

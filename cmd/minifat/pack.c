@@ -10,7 +10,7 @@
  * offset of the string in the entry, u32 its length}. PTX and LTO-IR always have one; cubins only
  * from sm_100 on, where the "string" is .nv.compat with one zero byte in front that the length does
  * not count. The third form is of 13.4's -concat (input/fatbin.h). */
-#include "pack.h"
+#include "minifat.h"
 
 #include <lz4.h>
 #include <zstd.h>
@@ -64,7 +64,7 @@ void pack_end(struct buffer *container)
     memcpy(container->data + 8, &size, sizeof size);
 }
 
-static enum pack_compression choose_compression(const struct image *image,
+static enum pack_compression choose_compression(const struct inspected *image,
                                                 const struct pack_request *request)
 {
     if (image->kind == FATBIN_NVVM)
@@ -108,7 +108,7 @@ struct layout {
     uint64_t flags;
 };
 
-static struct layout lay_out(const struct image *image, struct text options,
+static struct layout lay_out(const struct inspected *image, struct text options,
                              const struct pack_request *request, enum pack_compression compression)
 {
     struct layout layout = {.flags = FATBIN_LINUX, .header_size = ENTRY_HEADER_SIZE};
@@ -139,7 +139,7 @@ static struct layout lay_out(const struct image *image, struct text options,
 }
 
 /* `compressed` is 0 for a stored entry. */
-static void put_entry_header(struct buffer *container, const struct image *image,
+static void put_entry_header(struct buffer *container, const struct inspected *image,
                              const struct layout *layout, struct text identity, size_t payload_size,
                              size_t compressed)
 {
@@ -159,7 +159,7 @@ static void put_entry_header(struct buffer *container, const struct image *image
     buffer_u64(container, compressed > 0 ? image->code.size : 0);
 }
 
-static void put_entry_strings(struct buffer *container, const struct image *image,
+static void put_entry_strings(struct buffer *container, const struct inspected *image,
                               const struct layout *layout, struct text identity)
 {
     if (layout->identity_size > 0) {
@@ -179,7 +179,7 @@ static void put_entry_strings(struct buffer *container, const struct image *imag
     buffer_align(container, 8);
 }
 
-bool pack_entry(struct buffer *container, const struct image *image, struct text options,
+bool pack_entry(struct buffer *container, const struct inspected *image, struct text options,
                 const struct pack_request *request, const char *name)
 {
     enum pack_compression compression = choose_compression(image, request);
@@ -205,7 +205,7 @@ bool pack_entry(struct buffer *container, const struct image *image, struct text
     return true;
 }
 
-bool pack_part(struct pack_parts *parts, const struct image *image,
+bool pack_part(struct pack_parts *parts, const struct inspected *image,
                const struct pack_request *request, const char *name)
 {
     struct layout layout = lay_out(image, (struct text){0}, request, PACK_STORED);
@@ -227,7 +227,7 @@ bool pack_part(struct pack_parts *parts, const struct image *image,
 bool pack_concatenated(struct buffer *container, const struct pack_parts *parts,
                        const struct pack_request *request)
 {
-    const struct image whole = {
+    const struct inspected whole = {
         .kind = FATBIN_CONCATENATED, .minor = 1, .code = buffer_bytes(&parts->payload)};
     enum pack_compression compression = request->compression ? request->compression : PACK_ZSTD;
     struct layout layout = lay_out(&whole, (struct text){0}, request, compression);
@@ -249,7 +249,7 @@ bool pack_concatenated(struct buffer *container, const struct pack_parts *parts,
     return true;
 }
 
-static void put_offload_head(struct buffer *binaries, const struct image *image,
+static void put_offload_head(struct buffer *binaries, const struct inspected *image,
                              size_t image_offset, size_t image_size)
 {
     unsigned kind = image->kind == FATBIN_BITCODE ? OFFLOAD_BITCODE
@@ -269,7 +269,7 @@ static void put_offload_head(struct buffer *binaries, const struct image *image,
     buffer_u64(binaries, image_size);
 }
 
-bool pack_offload(struct buffer *binaries, const struct image *image, struct bytes contents,
+bool pack_offload(struct buffer *binaries, const struct inspected *image, struct bytes contents,
                   const char *name)
 {
     /* The first text is empty, as in an ELF string table. */

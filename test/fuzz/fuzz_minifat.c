@@ -1,7 +1,6 @@
 /* fuzz_minifat.c: any bytes as PTX, cubin, LTO-IR and bitcode; what is accepted is packed. Link it
  * with cmd/minifat's inspect.c and pack.c. */
-#include "../../cmd/minifat/inspect.h"
-#include "../../cmd/minifat/pack.h"
+#include "../../cmd/minifat/minifat.h"
 #include "input/inflate.h"
 #include "input/offload.h"
 #include "fuzz.h"
@@ -15,7 +14,7 @@ static bool is_whole(void *argument, const struct offload_image *image)
 }
 
 /* What is packed can be read. */
-static void try_offload(const struct image *image, struct bytes data)
+static void try_offload(const struct inspected *image, struct bytes data)
 {
     struct buffer binaries = {0};
 
@@ -26,7 +25,7 @@ static void try_offload(const struct image *image, struct bytes data)
 }
 
 /* Two of the same, packed together, can be read. */
-static void try_concatenated(const struct image *image, struct pack_request request)
+static void try_concatenated(const struct inspected *image, struct pack_request request)
 {
     struct pack_parts parts = {0};
     struct buffer container = {0};
@@ -68,7 +67,7 @@ static void pack_as(enum fatbin_kind kind, struct bytes data)
     struct input_file file = {.path = "input", .data = data};
     struct inspect_request request = {.kind = kind};
     struct pack_request pack = {.compression = (enum pack_compression)(data.size % 4)};
-    struct image image = {0};
+    struct inspected image = {0};
     struct buffer container = {0};
 
     if (kind == FATBIN_NVVM)
