@@ -6,11 +6,11 @@
 #include "cubin/format.h"
 #include "diag/escape.h"
 #include "facts/targets.h"
+#include "facts/toolkits.h"
 #include "input/file.h"
 #include "input/offload.h"
 #include "ptx/lexer.h"
 #include "language/opcode.h"
-#include "language/target.h"
 #include "toy/phases.h"
 
 static void print_targets(void)
@@ -35,7 +35,7 @@ static void print_targets(void)
     puts("== PTX versions");
     for (unsigned major = 0; major < 20; major++)
         for (unsigned minor = 0; minor < 20; minor++)
-            if (target_ptx_is_known(major, minor))
+            if (toolkits_ptx_is_known(major, minor))
                 printf("%u.%u\n", major, minor);
 }
 
@@ -92,7 +92,7 @@ static void print_language(void)
         printf("%s:", special_name(i));
         for (const char *class = "busp"; *class; class ++)
             for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
-                if (opcode_special_fits(special_name(i), *class, sizes[k]))
+                if (special_fits(i, *class, sizes[k]))
                     printf(" %c%u", *class, sizes[k]);
         puts("");
     }

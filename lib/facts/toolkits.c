@@ -57,6 +57,14 @@ bool toolkits_ptx_is_newer(unsigned major, unsigned minor)
     return major > newest / 10 || (major == newest / 10 && minor > newest % 10);
 }
 
+bool toolkits_ptx_is_known(unsigned major, unsigned minor)
+{
+    static const uint8_t minor_versions[] = {0, 6, 4, 3, 4, 2, 6, 9, 9, 10}; /* by major */
+
+    return major < sizeof minor_versions && minor < minor_versions[major] &&
+           !toolkits_ptx_is_newer(major, minor);
+}
+
 unsigned toolkit_version_read(struct text text)
 {
     uint64_t major, minor;

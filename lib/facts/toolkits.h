@@ -39,6 +39,9 @@ const struct toolkit_facts *toolkits_of_ptx(unsigned major, unsigned minor);
 /* True for a PTX ISA version above the newest toolkit's: one of a CUDA that is not listed yet. */
 bool toolkits_ptx_is_newer(unsigned major, unsigned minor);
 
+/* True for a PTX ISA version up to that which ptxas's --list-version names: from 1.0, with gaps. */
+bool toolkits_ptx_is_known(unsigned major, unsigned minor);
+
 /* True if the row with this range holds for the toolkit. */
 static inline bool toolkit_is_in(const struct toolkit_facts *toolkit, struct toolkit_range range)
 {

@@ -43,7 +43,14 @@ static const struct type types[] = {
 
 static const struct text special_names[] = {
     TEXT(""),
-#define SPECIAL(name) TEXT(name),
+#define SPECIAL(name, sizes) TEXT(name),
+#include "language/special_table.def"
+#undef SPECIAL
+};
+
+static const uint8_t special_sizes[] = {
+    0,
+#define SPECIAL(name, sizes) sizes,
 #include "language/special_table.def"
 #undef SPECIAL
 };
@@ -116,38 +123,7 @@ const char *special_name(uint16_t index)
     return words_name(&special_words, index);
 }
 
-/* %tid and similar registers may also be read as 16 bits, %gridid as 32 and 64 (measured). */
-static bool is_position(const char *name)
+bool special_fits(uint16_t index, char class, unsigned bits)
 {
-    static const char *const names[] = {"%tid.", "%ntid.", "%ctaid.", "%nctaid."};
-
-    for (size_t i = 0; i < ENTRIES(names); i++)
-        if (strncmp(name, names[i], strlen(names[i])) == 0)
-            return true;
-    return false;
-}
-
-/* Whether it is a whole vector like %tid: then the next row is %tid.x. */
-static bool is_vector(const char *name)
-{
-    size_t size = strlen(name);
-    const char *next = special_name((uint16_t)(words_find(&special_words, text_of(name)) + 1));
-
-    return strncmp(next, name, size) == 0 && next[size] == '.';
-}
-
-bool opcode_special_fits(const char *name, char class, unsigned bits)
-{
-    bool is_wide = text_ends(text_of(name), TEXT("64")) || strcmp(name, "%globaltimer") == 0 ||
-                   strcmp(name, "%current_graph_exec") == 0;
-
-    if (is_vector(name))
-        return false;
-    if (strcmp(name, "%is_explicit_cluster") == 0)
-        return class == 'p';
-    if (class == 'p')
-        return false;
-    if (strcmp(name, "%gridid") == 0)
-        return bits == 32 || bits == 64;
-    return bits == (is_wide ? 64u : 32u) || (bits == 16 && is_position(name));
+    return special_sizes[index] & (class == 'p' ? 1 : bits);
 }

@@ -79,5 +79,7 @@ const struct type *modifier_type(struct text name);
 
 const char *special_name(uint16_t index);
 
-/* True when the special register fits a mov of this class ('b', 'u', 's', 'p') and size in bits. */
-bool opcode_special_fits(const char *name, char class, unsigned bits);
+/* True when special register `index` fits a mov of this class ('b', 'u', 's', 'p') and size in
+ * bits.
+ */
+bool special_fits(uint16_t index, char class, unsigned bits);

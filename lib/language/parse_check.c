@@ -81,7 +81,7 @@ static const char *check_special(const struct operand_rule *rule, const struct o
                                                              : "an integer cannot stand here";
     if (!(rule->flags & RULE_SPECIAL) || rule->class == 'f' || rule->class == 'x')
         return "special registers are read by mov only";
-    return opcode_special_fits(special_name((uint16_t)operand->label), rule->class, rule->bits)
+    return special_fits((uint16_t)operand->label, rule->class, rule->bits)
                ? NULL
                : "the special register has another size";
 }

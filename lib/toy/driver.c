@@ -11,11 +11,11 @@
 #include "base/context.h"
 #include "base/text.h"
 #include "diag/diag.h"
+#include "facts/runs_on.h"
 #include "facts/targets.h"
 #include "facts/toolkits.h"
 #include "toy/builtin.h"
 #include "toy/emit.h"
-#include "language/target.h"
 
 static struct diag_place place_of(const struct unit *unit, struct text text)
 {
@@ -68,7 +68,7 @@ static bool knows_directives(const struct unit *unit)
 }
 
 /* Phase 4. The file walker parses the text: a chunk is one module. The version tables are constant
- * (target.c) and need not be installed. */
+ * and need not be installed. */
 static bool parse_module(struct unit *unit)
 {
     struct text text = {unit->job->ptx, unit->job->ptx_size};
@@ -83,24 +83,31 @@ static bool parse_module(struct unit *unit)
     return false;
 }
 
+/* Every .target with every --gpu-name was measured, of sm_107 with ptxas 13.5. The old name of a
+ * target with a suffix is taken for the new one. */
 static bool check_target(const struct unit *unit, struct arch arch)
 {
-    static const char *const faults[] = {
-        [TARGET_HIGHER] =
-            "SM version specified by .target is higher than default SM version assumed ('%s')",
-        [TARGET_OTHER_CHIP] = "PTX with .target '%s' cannot be compiled for another architecture",
-        [TARGET_FUTURE] = "Program with .target '%s' cannot be compiled to future architecture",
-        [TARGET_OTHER_FAMILY] =
-            "Program with .target '%s' cannot be compiled to different SM-family architecture",
-    };
-    enum target_fit fit = target_fit(unit->module.target, arch);
+    struct arch target = unit->module.target;
     char name[ARCH_NAME_SIZE];
+    const char *fault;
 
-    if (fit == TARGET_FITS)
+    arch_name(target, name);
+    if (target.suffix)
+        target.sm = (uint16_t)runs_on_number(target.sm, toolkits_newest());
+    if (runs_on_ptx(arch, target, toolkits_newest()))
         return true;
-    return fail_at_module(unit, faults[fit],
-                          fit == TARGET_HIGHER ? unit->job->arch
-                                               : arch_name(unit->module.target, name));
+    if (target.sm > arch.sm)
+        return fail_at_module(
+            unit,
+            "SM version specified by .target is higher than default SM version assumed ('%s')",
+            unit->job->arch);
+    if (target.suffix == 'f')
+        fault = "Program with .target '%s' cannot be compiled to different SM-family architecture";
+    else if (target.sm < arch.sm)
+        fault = "Program with .target '%s' cannot be compiled to future architecture";
+    else
+        fault = "PTX with .target '%s' cannot be compiled for another architecture";
+    return fail_at_module(unit, fault, name);
 }
 
 /* PTX of a CUDA that is not known yet is compiled as far as its instructions are known. */
@@ -121,7 +128,7 @@ static bool check_versions(struct unit *unit)
     if (!arch_parse(text_of(unit->job->arch), "sm_", &arch) || !targets_know(arch, NULL))
         return fail_at_module(unit, "Architecture '%s' is not supported", unit->job->arch);
     snprintf(text, sizeof text, "%u.%u", module->version_major, module->version_minor);
-    if (!target_ptx_is_known(module->version_major, module->version_minor) && !is_of_newer(unit))
+    if (!toolkits_ptx_is_known(module->version_major, module->version_minor) && !is_of_newer(unit))
         return fail_at_module(unit, "Unsupported .version %s", text);
     if (!target)
         return fail_at_module(unit, "Unsupported .target '%s'", arch_name(module->target, text));

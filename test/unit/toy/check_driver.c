@@ -6,9 +6,10 @@
 #include <time.h>
 
 #include "pool/dispatch.h"
+#include "facts/runs_on.h"
 #include "facts/targets.h"
+#include "facts/toolkits.h"
 #include "toy/phases.h"
-#include "language/target.h"
 #include "job_fixture.h"
 
 #define KERNEL ".visible .entry k() { ret; }\n"
@@ -196,7 +197,7 @@ TEST_LOOP(a_suffix_says_where_code_runs, COUNT(suffixed))
     struct arch target = arch_of(suffixed[_i].target);
 
     for (size_t i = 0; i < sizeof archs / sizeof *archs; i++)
-        ck_assert_msg((target_fit(target, arch_of(archs[i])) == TARGET_FITS) ==
+        ck_assert_msg(runs_on_ptx(arch_of(archs[i]), target, toolkits_newest()) ==
                           has_word(suffixed[_i].runs_on, archs[i]),
                       "%s on %s", suffixed[_i].target, archs[i]);
 }
@@ -208,7 +209,7 @@ TEST(without_a_suffix_code_runs_on_its_number_and_all_higher_ones)
 
         ck_assert(targets_know(target, NULL));
         for (size_t k = 0; target.suffix == 0 && k < sizeof archs / sizeof *archs; k++)
-            ck_assert_int_eq(target_fit(target, arch_of(archs[k])) == TARGET_FITS, k >= i);
+            ck_assert_int_eq(runs_on_ptx(arch_of(archs[k]), target, toolkits_newest()), k >= i);
     }
     ck_assert(!targets_know(arch_of("sm_72"), NULL));
     ck_assert(!targets_know(arch_of("sm_101a"), NULL));
@@ -221,7 +222,7 @@ TEST(versions_are_those_that_ptxas_lists)
 
     for (unsigned major = 0; major < 12; major++)
         for (unsigned minor = 0; minor < 12; minor++)
-            ck_assert_int_eq(target_ptx_is_known(major, minor), minor < minors[major]);
+            ck_assert_int_eq(toolkits_ptx_is_known(major, minor), minor < minors[major]);
 }
 
 static const struct {
