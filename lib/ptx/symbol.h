@@ -48,9 +48,12 @@ struct program_symbol {
     const struct ptx_item *item; /* the definition that won; of an alias, its declaration; else the
                                     most complete declaration */
     uint32_t module;             /* index of the item's module */
-    uint32_t alias_target;       /* target symbol of an alias, else NO_SYMBOL */
-    uint32_t alignment;          /* of a variable: the strictest that a module asks for */
-    uint8_t linkage; /* enum ptx_linkage: as defined; PTX_EXTERN when nothing defines it */
+    const struct ptx_item *first_item; /* the first that names it, and its module, for messages */
+    uint32_t first_module;
+    uint32_t number;       /* by first appearance */
+    uint32_t alias_target; /* target symbol of an alias, else NO_SYMBOL */
+    uint32_t alignment;    /* of a variable: the strictest that a module asks for */
+    uint8_t linkage;       /* enum ptx_linkage: as defined; PTX_EXTERN when nothing defines it */
     bool is_function;
     bool is_entry;
     bool is_defined;

@@ -3,10 +3,7 @@
  * The rules and messages are nvlink's (measured): of two weak definitions the first wins, a strong
  * one beats weak and common ones, of common ones the largest wins; two strong ones are an error.
  * Sizes, spaces and prototypes must agree. */
-#include <stdlib.h>
-
 #include "base/context.h"
-#include "base/memory.h"
 #include "base/search.h"
 #include "diag/diag.h"
 #include "ptx/declaration.h"
@@ -15,26 +12,16 @@
 #include "ptx/source_place.h"
 #include "ptx/types.h"
 
-/* A symbol during resolution. */
-struct candidate {
-    struct program_symbol symbol;
-    uint32_t first_module; /* the first that names it, for messages */
-    const struct ptx_item *first_item;
-};
-
 struct resolver {
     struct program *program;
-    struct table globals;         /* to indexes in `candidates` */
-    struct candidate *candidates; /* malloc'ed */
-    size_t count;
-    size_t capacity;
-    bool takes_first; /* of several definitions */
+    struct table globals; /* to indexes in the program's symbols */
+    bool takes_first;     /* of several definitions */
     bool failed;
 };
 
-static const char *file_of(const struct program *program, uint32_t module)
+static const char *file_of(const struct resolver *resolver, uint32_t module)
 {
-    return program->modules[module]->file;
+    return resolver->program->modules[module]->file;
 }
 
 static bool is_symbol_item(const struct ptx_item *item)
@@ -103,12 +90,11 @@ static bool collect_module_entries(struct program *program, size_t index)
 }
 
 static void report_mismatch(struct resolver *resolver, const char *what,
-                            const struct candidate *candidate, uint32_t module)
+                            const struct program_symbol *symbol, uint32_t module)
 {
-    diag_error("%s doesn't match for '%.*s' in '%s', first specified in '%s'", what,
-               TEXT_ARG(candidate->symbol.own_name), file_of(resolver->program, module),
-               file_of(resolver->program, candidate->first_module));
-    resolver->failed = true;
+    resolver->failed = !diag_error("%s doesn't match for '%.*s' in '%s', first specified in '%s'",
+                                   what, TEXT_ARG(symbol->own_name), file_of(resolver, module),
+                                   file_of(resolver, symbol->first_module));
 }
 
 static void report_definitions(struct resolver *resolver, const struct ptx_item *item,
@@ -117,63 +103,68 @@ static void report_definitions(struct resolver *resolver, const struct ptx_item 
     if (resolver->takes_first) {
         diag_warning(
             "Multiple definition of '%.*s' in '%s', first defined in '%s': the first counts",
-            TEXT_ARG(item->name), file_of(resolver->program, module),
-            file_of(resolver->program, first_module));
+            TEXT_ARG(item->name), file_of(resolver, module), file_of(resolver, first_module));
         return;
     }
     diagnostics_report_again(resolver->program, first, first_module, item, module);
     resolver->failed = true;
 }
 
-/* A texture, sampler or surface may be defined any number of times, but only as the same kind. */
-static void check_opaque(struct resolver *resolver, const struct candidate *candidate,
-                         const struct ptx_item *item, uint32_t module)
-{
-    if (item->variable.type == candidate->first_item->variable.type)
-        return;
-    if (has_opaque_type(item))
-        report_definitions(resolver, item, module, candidate->first_item, candidate->first_module);
-    else
-        report_mismatch(resolver, "Memory space", candidate, module);
-}
-
-/* Checks the properties that all declarations of a variable must share. */
-static void check_variables(struct resolver *resolver, const struct candidate *candidate,
+/* Checks the properties that all declarations of a variable must share. A texture, sampler or
+ * surface may be defined any number of times, but only as the same kind. */
+static void check_variables(struct resolver *resolver, const struct program_symbol *symbol,
                             const struct ptx_item *item, uint32_t module)
 {
-    const struct ptx_variable *first = &candidate->first_item->variable;
-    const struct ptx_variable *second = &item->variable;
-    bool is_common = item->linkage == PTX_COMMON || candidate->symbol.linkage == PTX_COMMON ||
-                     candidate->first_item->linkage == PTX_COMMON;
+    const struct ptx_variable *first = &symbol->first_item->variable, *second = &item->variable;
+    bool is_common = item->linkage == PTX_COMMON || symbol->linkage == PTX_COMMON ||
+                     symbol->first_item->linkage == PTX_COMMON;
 
-    if (has_opaque_type(candidate->first_item) || has_opaque_type(item)) {
-        check_opaque(resolver, candidate, item, module);
+    if (ptx_type_is_opaque(first->type) || ptx_type_is_opaque(second->type)) {
+        if (first->type != second->type && ptx_type_is_opaque(second->type))
+            report_definitions(resolver, item, module, symbol->first_item, symbol->first_module);
+        else if (first->type != second->type)
+            report_mismatch(resolver, "Memory space", symbol, module);
         return;
     }
     if (first->space != second->space)
-        report_mismatch(resolver, "Memory space", candidate, module);
+        report_mismatch(resolver, "Memory space", symbol, module);
     if (first->is_managed != second->is_managed)
-        report_mismatch(resolver, "Managed attribute", candidate, module);
+        report_mismatch(resolver, "Managed attribute", symbol, module);
     if (!is_common && first->size && second->size && first->size != second->size)
-        report_mismatch(resolver, "Size", candidate, module);
+        report_mismatch(resolver, "Size", symbol, module);
+}
+
+static void check_symbol_kinds(struct resolver *resolver, const struct program_symbol *symbol,
+                               const struct ptx_item *item, uint32_t module)
+{
+    if (symbol->first_item->kind != item->kind) {
+        report_mismatch(resolver, "Memory space", symbol, module);
+    } else if (item->kind == PTX_VARIABLE) {
+        check_variables(resolver, symbol, item, module);
+    } else if (symbol->first_item->function.is_entry != item->function.is_entry) {
+        diagnostics_report_kernel(resolver->program, symbol->first_item, symbol->first_module, item,
+                                  module);
+        resolver->failed = true;
+    }
 }
 
 static void check_common(struct resolver *resolver, const struct ptx_item *common,
                          uint32_t common_module, const struct ptx_item *definition)
 {
-    if (common->variable.size <= definition->variable.size)
-        return;
-    diag_error("Common symbol '%.*s' in file '%s' has larger size than initialization",
-               TEXT_ARG(common->name), file_of(resolver->program, common_module));
-    resolver->failed = true;
+    if (common->variable.size > definition->variable.size)
+        resolver->failed =
+            !diag_error("Common symbol '%.*s' in file '%s' has larger size than initialization",
+                        TEXT_ARG(common->name), file_of(resolver, common_module));
 }
 
-/* Rank of an item's definition of its symbol. */
-static int strength_of_linkage(enum ptx_linkage linkage, bool is_defined)
+/* Rank of a definition of a symbol. */
+enum strength { UNDEFINED, COMMON, WEAK, STRONG };
+
+static enum strength strength_of_linkage(enum ptx_linkage linkage, bool is_defined)
 {
     if (!is_defined)
-        return 0;
-    return linkage == PTX_COMMON ? 1 : linkage == PTX_WEAK ? 2 : 3;
+        return UNDEFINED;
+    return linkage == PTX_COMMON ? COMMON : linkage == PTX_WEAK ? WEAK : STRONG;
 }
 
 /* Of declarations that define nothing, one with a size wins, then the strictest alignment. */
@@ -186,25 +177,22 @@ static bool says_more(const struct ptx_item *new, const struct ptx_item *old)
     return new->variable.alignment > old->variable.alignment;
 }
 
-static bool is_winner(struct resolver *resolver, const struct candidate *candidate,
-                      const struct ptx_item *item, int new, uint32_t module)
+static bool is_winner(struct resolver *resolver, const struct program_symbol *symbol,
+                      const struct ptx_item *item, bool is_defined, uint32_t module)
 {
-    int old = strength_of_linkage(candidate->symbol.linkage, candidate->symbol.is_defined);
+    enum strength new = strength_of_linkage(item->linkage, is_defined);
+    enum strength old = strength_of_linkage(symbol->linkage, symbol->is_defined);
 
-    if (new == 3 && old == 3) {
-        if (!has_opaque_type(item))
-            report_definitions(resolver, item, module, candidate->symbol.item,
-                               candidate->symbol.module);
-        return false;
-    }
-    if (new == 1 && old == 3)
-        check_common(resolver, item, module, candidate->symbol.item);
-    if (new == 3 && old == 1)
-        check_common(resolver, candidate->symbol.item, candidate->symbol.module, item);
-    if (new == 1 && old == 1)
-        return item->variable.size > candidate->symbol.item->variable.size;
-    if (new == 0 && old == 0)
-        return says_more(item, candidate->symbol.item);
+    if (new == STRONG && old == STRONG && !has_opaque_type(item))
+        report_definitions(resolver, item, module, symbol->item, symbol->module);
+    if (new == COMMON && old == STRONG)
+        check_common(resolver, item, module, symbol->item);
+    if (new == STRONG && old == COMMON)
+        check_common(resolver, symbol->item, symbol->module, item);
+    if (new == COMMON && old == COMMON)
+        return item->variable.size > symbol->item->variable.size;
+    if (new == UNDEFINED && old == UNDEFINED)
+        return says_more(item, symbol->item);
     return new > old;
 }
 
@@ -225,55 +213,31 @@ static void take_definition(struct program_symbol *symbol, const struct program_
     symbol->is_entry = symbol->is_function && item->function.is_entry;
 }
 
-static struct candidate *new_candidate(struct resolver *resolver, const struct program_entry *entry,
-                                       uint32_t module)
-{
-    struct candidate *candidate =
-        &ARRAY_PUSH(resolver->candidates, resolver->count, resolver->capacity);
-
-    *candidate = (struct candidate){.first_module = module, .first_item = entry->item};
-    candidate->symbol.alias_target = NO_SYMBOL;
-    return candidate;
-}
-
-static void check_symbol_kinds(struct resolver *resolver, const struct candidate *candidate,
-                               const struct ptx_item *item, uint32_t module)
-{
-    if (candidate->first_item->kind != item->kind) {
-        report_mismatch(resolver, "Memory space", candidate, module);
-    } else if (item->kind == PTX_VARIABLE) {
-        check_variables(resolver, candidate, item, module);
-    } else if (candidate->first_item->function.is_entry != item->function.is_entry) {
-        diagnostics_report_kernel(resolver->program, candidate->first_item, candidate->first_module,
-                                  item, module);
-        resolver->failed = true;
-    }
-}
-
 static void resolve_entry(struct resolver *resolver, struct program_entry *entry, uint32_t module)
 {
+    struct program *program = resolver->program;
     bool is_defined = entry->alias || entry->item->is_definition;
-    struct candidate *candidate;
-    uint32_t at = TABLE_NONE;
+    struct program_symbol *symbol;
 
+    entry->symbol = (uint32_t)program->symbol_count;
     if (entry->is_global)
-        at = table_add(&resolver->globals, entry->name, (uint32_t)resolver->count);
-    if (at == TABLE_NONE || at == resolver->count) {
-        entry->symbol = (uint32_t)resolver->count;
-        candidate = new_candidate(resolver, entry, module);
-        take_definition(&candidate->symbol, entry, module, is_defined);
+        entry->symbol = table_add(&resolver->globals, entry->name, entry->symbol);
+    if (entry->symbol == program->symbol_count) {
+        symbol = &program->symbols[program->symbol_count++];
+        *symbol = (struct program_symbol){.number = entry->symbol,
+                                          .first_module = module,
+                                          .first_item = entry->item,
+                                          .alias_target = NO_SYMBOL};
+        take_definition(symbol, entry, module, is_defined);
     } else {
-        entry->symbol = at;
-        candidate = &resolver->candidates[at];
-        check_symbol_kinds(resolver, candidate, entry->item, module);
-        if (candidate->first_item->kind == entry->item->kind &&
-            is_winner(resolver, candidate, entry->item,
-                      strength_of_linkage(entry->item->linkage, is_defined), module))
-            take_definition(&candidate->symbol, entry, module, is_defined);
+        symbol = &program->symbols[entry->symbol];
+        check_symbol_kinds(resolver, symbol, entry->item, module);
+        if (symbol->first_item->kind == entry->item->kind &&
+            is_winner(resolver, symbol, entry->item, is_defined, module))
+            take_definition(symbol, entry, module, is_defined);
     }
-    if (entry->item->kind == PTX_VARIABLE &&
-        entry->item->variable.alignment > candidate->symbol.alignment)
-        candidate->symbol.alignment = entry->item->variable.alignment;
+    if (entry->item->kind == PTX_VARIABLE)
+        RAISE(symbol->alignment, entry->item->variable.alignment);
 }
 
 static void resolve_module(struct resolver *resolver, uint32_t module)
@@ -283,41 +247,25 @@ static void resolve_module(struct resolver *resolver, uint32_t module)
     for (size_t i = 0; i < details->entry_count; i++) {
         struct program_entry *entry = &details->entries[i];
 
-        if (entry->item) {
+        if (entry->item)
             resolve_entry(resolver, entry, module);
-            continue;
-        }
-        diag_error("Alias '%.*s' in '%s' is not declared as a function", TEXT_ARG(entry->name),
-                   file_of(resolver->program, module));
-        resolver->failed = true;
+        else
+            resolver->failed = !diag_error("Alias '%.*s' in '%s' is not declared as a function",
+                                           TEXT_ARG(entry->name), file_of(resolver, module));
     }
 }
+
+COMPARISON(compare_program_order, struct program_symbol,
+           COMPARE(a->module, b->module) ?: COMPARE(a->item, b->item));
 
 /* The program's symbol order: modules, then items. */
-static int compare_program_order(const void *left, const void *right)
+static void order_symbols(struct program *program)
 {
-    const struct candidate *a = *(const struct candidate *const *)left;
-    const struct candidate *b = *(const struct candidate *const *)right;
+    uint32_t *places = arena_alloc(&program->arena, program->symbol_count, sizeof *places);
 
-    return COMPARE(a->symbol.module, b->symbol.module) ?: COMPARE(a->symbol.item, b->symbol.item);
-}
-
-static void order_symbols(struct resolver *resolver)
-{
-    struct program *program = resolver->program;
-    const struct candidate **order =
-        arena_alloc(&program->arena, resolver->count, sizeof(struct candidate *));
-    uint32_t *places = arena_alloc(&program->arena, resolver->count, sizeof *places);
-
-    for (size_t i = 0; i < resolver->count; i++)
-        order[i] = &resolver->candidates[i];
-    qsort(order, resolver->count, sizeof *order, compare_program_order);
-    program->symbols = arena_alloc(&program->arena, resolver->count, sizeof *program->symbols);
-    program->symbol_count = resolver->count;
-    for (size_t i = 0; i < resolver->count; i++) {
-        program->symbols[i] = order[i]->symbol;
-        places[order[i] - resolver->candidates] = (uint32_t)i;
-    }
+    SORT(program->symbols, program->symbol_count, compare_program_order);
+    for (size_t i = 0; i < program->symbol_count; i++)
+        places[program->symbols[i].number] = (uint32_t)i;
     for (size_t i = 0; i < program->module_count; i++)
         for (size_t j = 0; j < program->details[i].entry_count; j++)
             if (program->details[i].entries[j].symbol != NO_SYMBOL)
@@ -357,14 +305,17 @@ static bool connect_aliases(struct program *program)
 bool symbols_resolve(struct program *program, const struct program_request *request)
 {
     struct resolver resolver = {.program = program, .takes_first = request->takes_first};
+    size_t most = 0;
 
     CONTEXT_DEFER(table_cleanup, &resolver.globals);
-    CONTEXT_DEFER(memory_cleanup, &resolver.candidates);
-    for (size_t i = 0; i < program->module_count; i++)
+    for (size_t i = 0; i < program->module_count; i++) {
         resolver.failed |= !collect_module_entries(program, i);
+        most += program->details[i].entry_count;
+    }
+    program->symbols = arena_alloc(&program->arena, most, sizeof *program->symbols);
     for (size_t i = 0; i < program->module_count; i++)
         resolve_module(&resolver, (uint32_t)i);
-    order_symbols(&resolver);
+    order_symbols(program);
     resolver.failed |= !connect_aliases(program);
     return !resolver.failed;
 }
