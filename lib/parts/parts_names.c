@@ -117,7 +117,6 @@ static struct part_entry *enter_name(struct joining *joining, uint32_t part, str
 
         entry->name = name;
         entry->part = part;
-        filter_add(&joining->parts[part].filter, name);
         ARENA_PUSH(&joining->arena, joining->entries, joining->entry_count,
                    joining->entry_capacity) = entry;
     }

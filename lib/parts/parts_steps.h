@@ -17,7 +17,6 @@
 #include "base/table.h"
 #include "base/text.h"
 #include "parts/parts.h"
-#include "ptx/filter.h"
 #include "ptx/item.h"
 #include "ptx/module.h"
 
@@ -43,7 +42,6 @@ struct joined_part {
     struct ptx_module *module;
     struct ptx_module *lifted; /* variables that were declared in bodies, or NULL */
     struct table names;        /* to indexes of `entries` */
-    struct name_filter filter;
     struct part_file *files; /* rising `own` */
     size_t file_count;
 };
@@ -160,8 +158,7 @@ bool parts_demoted(struct text body, size_t at, struct text *name, struct text *
 static inline struct part_entry *parts_entry(const struct joining *joining, uint32_t part,
                                              struct text name)
 {
-    const struct joined_part *p = &joining->parts[part];
-    uint32_t at = filter_may_have(&p->filter, name) ? table_find(&p->names, name) : TABLE_NONE;
+    uint32_t at = table_find(&joining->parts[part].names, name);
 
     return at == TABLE_NONE ? NULL : joining->entries[at];
 }

@@ -76,9 +76,6 @@ struct scan {
 /* scan.c: true for a label of a form that compilers number through a module. */
 bool scan_is_counted(struct text word);
 
-/* scan.c: adds a name to a module's filter; scans look up only names that pass it. */
-void scan_filter_add(struct program_module *module, struct text name);
-
 /* scan.c: finds the symbols that a function or variable names, and what must be replaced in these,
  * aliases and sections. Functions named other than as a call's target are marked so in the program;
  * a body's other properties are set in scan->owner. */

@@ -82,7 +82,7 @@ static void name_labels(struct naming *naming, const struct ptx_item *section, u
         }
         if (table_add(&details->names, name, (uint32_t)at) != at)
             continue;
-        scan_filter_add(details, name);
+        details->has_percent |= name.data[0] == '%';
         ARENA_PUSH(&naming->program->arena, details->entries, details->entry_count, capacity) =
             (struct program_entry){.name = name,
                                    .symbol = NO_SYMBOL,

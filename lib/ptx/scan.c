@@ -28,20 +28,11 @@ struct statement {
     size_t braces; /* of vectors and initialisers, not of blocks */
 };
 
-void scan_filter_add(struct program_module *module, struct text name)
-{
-    filter_add(&module->filter, name);
-    module->has_percent |= name.data[0] == '%';
-}
-
 static struct program_entry *find_named_entry(const struct scan *scan, struct text name)
 {
     const struct program_module *module = &scan->program->details[scan->module];
-    uint32_t index;
+    uint32_t index = table_find(&module->names, name);
 
-    if (!filter_may_have(&module->filter, name))
-        return NULL;
-    index = table_find(&module->names, name);
     return index == TABLE_NONE ? NULL : &module->entries[index];
 }
 

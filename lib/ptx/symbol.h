@@ -11,7 +11,6 @@
 
 #include "base/table.h"
 #include "base/text.h"
-#include "ptx/filter.h"
 #include "ptx/item.h"
 #include "ptx/program.h"
 
@@ -104,7 +103,6 @@ struct program_module {
      * that stays whole because of its debug sections; rising places. */
     struct program_edit *edits;
     size_t edit_count;
-    struct name_filter filter; /* of the names that it has */
 };
 
 /* One line of the program's file table. */

@@ -82,7 +82,7 @@ static bool collect_module_entries(struct program *program, size_t index)
         if (at == details->entry_count) {
             details->entries[details->entry_count++] =
                 (struct program_entry){.name = item->name, .symbol = NO_SYMBOL};
-            scan_filter_add(details, item->name);
+            details->has_percent |= item->name.data[0] == '%';
         }
         is_good &= merge_item(&program->arena, module, &details->entries[at], item);
     }
