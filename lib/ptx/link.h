@@ -47,27 +47,19 @@ void names_make_unique(struct program *program);
 /* live.c: finds all reachable symbols, with the references and edits of each. */
 void live_mark(struct program *program, const struct program_request *request);
 
-/* Results of a scan of one piece of text. The arrays are malloc'ed and reused from scan to scan. */
+/* The state of scans. What they find is added to their owner. */
 struct scan {
     struct program *program;
     uint32_t module;
-    struct program_symbol *owner; /* the symbol whose text it is; else one that is discarded */
-    const struct table *labels;   /* labels to rename, in a second pass; else NULL */
-    const struct table *taken;    /* names of the program at module level, to refuse as labels */
-    uint32_t *references;
-    size_t reference_count;
-    size_t reference_capacity;
-    struct program_edit *edits;
-    size_t edit_count;
-    size_t edit_capacity;
-    uint32_t *stamps; /* one for each symbol: the number of the scan that saw it last */
+    struct program_symbol *owner; /* the symbol whose texts they are; else one that is discarded */
+    size_t reference_capacity, edit_capacity, mark_capacity; /* of the owner's arrays */
+    const struct table *labels; /* labels to rename, in a second pass; else NULL */
+    const struct table *taken;  /* names of the program at module level, to refuse as labels */
+    uint32_t *stamps;           /* one for each symbol: the number of the scan that saw it last */
     uint32_t stamp;
     /* Only when marks are requested: */
     bool wants_marks;
     bool keeps_counters; /* a symbol's name looks like a counted label: leave those unchanged */
-    struct program_mark *marks;
-    size_t mark_count;
-    size_t mark_capacity;
     struct text last_counter; /* "$L__BB12", and its value */
     uint32_t last_value;
     struct table counters; /* their values, where a text has several */

@@ -5,7 +5,6 @@
  * that host code does not name, liveness of variables follows the same rules as that of functions.
  * Dead text is not scanned. */
 #include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "input/used.h"
 #include "ptx/link.h"
@@ -15,9 +14,8 @@
 struct marker {
     struct program *program;
     struct scan scan;
-    struct program_symbol none; /* owner of text that belongs to no live symbol */
-    struct table taken;         /* names of all symbols */
-    uint32_t *work;             /* live symbols whose text has not been scanned */
+    struct table taken; /* names of all symbols */
+    uint32_t *work;     /* live symbols whose text has not been scanned */
     size_t work_count;
 };
 
@@ -31,31 +29,29 @@ static void mark_live(struct marker *marker, uint32_t symbol)
     marker->work[marker->work_count++] = symbol;
 }
 
-static void keep_results(struct marker *marker, struct program_symbol *symbol)
+/* The texts to be scanned are the owner's. */
+static void begin_scan(struct marker *marker, struct program_symbol *owner, uint32_t module)
 {
     struct scan *scan = &marker->scan;
-    struct arena *arena = &marker->program->arena;
 
-    for (size_t i = 0; i < scan->reference_count; i++)
-        mark_live(marker, scan->references[i]);
-    symbol->references =
-        arena_copy(arena, scan->references, scan->reference_count, sizeof *symbol->references);
-    symbol->reference_count = (uint32_t)scan->reference_count;
-    symbol->marks = arena_copy(arena, scan->marks, scan->mark_count, sizeof *symbol->marks);
-    symbol->mark_count = (uint32_t)scan->mark_count;
-    symbol->edits = arena_copy(arena, scan->edits, scan->edit_count, sizeof *symbol->edits);
-    symbol->edit_count = (uint32_t)scan->edit_count;
+    scan->owner = owner;
+    scan->module = module;
+    scan->reference_capacity = scan->edit_capacity = scan->mark_capacity = 0;
+}
+
+static void mark_references(struct marker *marker, const struct program_symbol *owner)
+{
+    for (uint32_t i = 0; i < owner->reference_count; i++)
+        mark_live(marker, owner->references[i]);
 }
 
 static void scan_symbol(struct marker *marker, uint32_t index)
 {
     struct program_symbol *symbol = &marker->program->symbols[index];
-    struct scan *scan = &marker->scan;
 
-    scan->module = symbol->module;
-    scan->owner = symbol;
-    scan_item(scan, symbol->item);
-    keep_results(marker, symbol);
+    begin_scan(marker, symbol, symbol->module);
+    scan_item(&marker->scan, symbol->item);
+    mark_references(marker, symbol);
     if (symbol->alias_target != NO_SYMBOL) {
         marker->program->symbols[symbol->alias_target].is_address_taken = true;
         mark_live(marker, symbol->alias_target);
@@ -90,20 +86,6 @@ static bool is_live_root(const struct program_symbol *symbol, const struct progr
     return (request->allow_undefined || request->keep_exported) && symbol->linkage != PTX_INTERNAL;
 }
 
-/* Scans one item of a module that stays whole, or one of its sections, for edits. */
-static void append_edits(struct marker *marker, const struct ptx_item *item,
-                         struct program_module *details, size_t *capacity)
-{
-    struct scan *scan = &marker->scan;
-
-    scan_item(scan, item);
-    for (size_t i = 0; i < scan->reference_count; i++)
-        mark_live(marker, scan->references[i]);
-    for (size_t i = 0; i < scan->edit_count; i++)
-        ARENA_PUSH(&marker->program->arena, details->edits, details->edit_count, *capacity) =
-            scan->edits[i];
-}
-
 /* Finds the edits of a module that stays whole, or of a module's sections. A module that stays
  * whole is entirely live. */
 static void scan_module(struct marker *marker, uint32_t index)
@@ -111,13 +93,15 @@ static void scan_module(struct marker *marker, uint32_t index)
     struct program *program = marker->program;
     const struct ptx_module *module = program->modules[index];
     struct program_module *details = &program->details[index];
-    size_t capacity = 0;
+    struct program_symbol none = {0};
 
-    marker->scan.module = index;
-    marker->scan.owner = &marker->none;
+    begin_scan(marker, &none, index);
     for (size_t i = 0; i < module->item_count; i++)
         if (module->has_full_debug || module->items[i].kind == PTX_SECTION)
-            append_edits(marker, &module->items[i], details, &capacity);
+            scan_item(&marker->scan, &module->items[i]);
+    mark_references(marker, &none);
+    details->edits = none.edits;
+    details->edit_count = none.edit_count;
     for (size_t i = 0; module->has_full_debug && i < details->entry_count; i++) {
         const struct program_entry *entry = &details->entries[i];
 
@@ -157,9 +141,6 @@ void live_mark(struct program *program, const struct program_request *request)
 {
     struct marker marker = {.program = program, .scan = {.program = program}};
 
-    CONTEXT_DEFER(memory_cleanup, &marker.scan.references);
-    CONTEXT_DEFER(memory_cleanup, &marker.scan.edits);
-    CONTEXT_DEFER(memory_cleanup, &marker.scan.marks);
     CONTEXT_DEFER(table_cleanup, &marker.scan.counters);
     CONTEXT_DEFER(table_cleanup, &marker.taken);
     for (size_t i = 0; i < program->symbol_count; i++)

@@ -10,10 +10,7 @@
  * calls in comments and labels of prototypes (prototype_7), and name parameters after their
  * function. So one more kernel changes the text of every kernel after it. A split with stable
  * chunks rewrites these places. */
-#include <stdlib.h>
-
 #include "base/context.h"
-#include "base/memory.h"
 #include "base/search.h"
 #include "ptx/lexer.h"
 #include "ptx/link.h"
@@ -70,7 +67,8 @@ bool scan_is_counted(struct text word)
 static void add_mark(struct scan *scan, struct text place, enum program_mark_kind kind,
                      uint32_t value)
 {
-    ARRAY_PUSH(scan->marks, scan->mark_count, scan->mark_capacity) =
+    ARENA_PUSH(&scan->program->arena, scan->owner->marks, scan->owner->mark_count,
+               scan->mark_capacity) =
         (struct program_mark){place.data, place.size, value, (uint8_t)kind};
 }
 
@@ -109,8 +107,8 @@ static void mark_word(struct scan *scan, struct text word, uint32_t symbol)
 
 static void add_edit(struct scan *scan, struct text place, struct text replacement)
 {
-    ARRAY_PUSH(scan->edits, scan->edit_count, scan->edit_capacity) =
-        (struct program_edit){place.data, place.size, replacement};
+    ARENA_PUSH(&scan->program->arena, scan->owner->edits, scan->owner->edit_count,
+               scan->edit_capacity) = (struct program_edit){place.data, place.size, replacement};
 }
 
 static void add_symbol_reference(struct scan *scan, uint32_t symbol)
@@ -119,7 +117,8 @@ static void add_symbol_reference(struct scan *scan, uint32_t symbol)
     if (scan->stamps[symbol] == scan->stamp)
         return;
     scan->stamps[symbol] = scan->stamp;
-    ARRAY_PUSH(scan->references, scan->reference_count, scan->reference_capacity) = symbol;
+    ARENA_PUSH(&scan->program->arena, scan->owner->references, scan->owner->reference_count,
+               scan->reference_capacity) = symbol;
 }
 
 /* Notes a word that may be a module-level name. */
@@ -334,6 +333,7 @@ static void scan_statements(struct scan *scan, struct text body, struct table *c
 static void scan_body(struct scan *scan, struct text body)
 {
     struct table clashes = {0};
+    size_t first = scan->owner->edit_count;
 
     CONTEXT_DEFER(table_cleanup, &clashes);
     scan_statements(scan, body, &clashes);
@@ -341,7 +341,7 @@ static void scan_body(struct scan *scan, struct text body)
         scan->labels = &clashes;
         scan_statements(scan, body, NULL);
         scan->labels = NULL;
-        qsort(scan->edits, scan->edit_count, sizeof *scan->edits, compare_edits);
+        SORT(scan->owner->edits + first, scan->owner->edit_count - first, compare_edits);
     }
 }
 
@@ -371,7 +371,6 @@ void scan_item(struct scan *scan, const struct ptx_item *item)
     struct lexer lexer;
     struct token token;
 
-    scan->reference_count = scan->edit_count = scan->mark_count = 0;
     scan->stamp++;
     scan->last_counter = (struct text){0};
     if (scan->counters.count)
