@@ -7,42 +7,31 @@
 /* Deepest nesting of parentheses, signs and conditions; compilers write only a few levels. */
 #define DEEPEST 32u
 
-/* How two numbers compare; a NaN compares in none of these ways. */
-enum order { IS_LESS = 1, IS_EQUAL = 2, IS_GREATER = 4 };
+/* name, spelling (C's, too) and strength of the operators. Logic and comparisons give truth values;
+ * comparisons and arithmetic take floats, too. */
+/* clang-format off */
+#define LOGIC(X)       X(EITHER, ||, 1) X(BOTH, &&, 2)
+#define COMPARISONS(X) X(EQUAL, ==, 6) X(UNEQUAL, !=, 6) X(LESS, <, 7) X(GREATER, >, 7)            \
+                       X(AT_MOST, <=, 7) X(AT_LEAST, >=, 7)
+#define BITWISE(X)     X(BIT_OR, |, 3) X(BIT_XOR, ^, 4) X(BIT_AND, &, 5) X(SHIFT_LEFT, <<, 8)       \
+                       X(SHIFT_RIGHT, >>, 8) X(REMAINDER, %, 10)
+#define ARITHMETIC(X)  X(ADD, +, 9) X(SUBTRACT, -, 9) X(MULTIPLY, *, 10) X(DIVIDE, /, 10)
+/* clang-format on */
+#define OPERATORS(X) LOGIC(X) BITWISE(X) COMPARISONS(X) ARITHMETIC(X)
 
-/* name, spelling, strength, whether it takes floats, and of a comparison the orders in which it
- * holds; those of != are the ones in which it does not. A spelling stands before its beginning. */
-#define OPERATORS(X)                                                                               \
-    X(EITHER, "||", 1, false, 0)                                                                   \
-    X(BOTH, "&&", 2, false, 0)                                                                     \
-    X(EQUAL, "==", 6, true, IS_EQUAL)                                                              \
-    X(UNEQUAL, "!=", 6, true, IS_EQUAL)                                                            \
-    X(AT_MOST, "<=", 7, true, IS_LESS | IS_EQUAL)                                                  \
-    X(AT_LEAST, ">=", 7, true, IS_GREATER | IS_EQUAL)                                              \
-    X(SHIFT_LEFT, "<<", 8, false, 0)                                                               \
-    X(SHIFT_RIGHT, ">>", 8, false, 0)                                                              \
-    X(BIT_OR, "|", 3, false, 0)                                                                    \
-    X(BIT_XOR, "^", 4, false, 0)                                                                   \
-    X(BIT_AND, "&", 5, false, 0)                                                                   \
-    X(LESS, "<", 7, true, IS_LESS)                                                                 \
-    X(GREATER, ">", 7, true, IS_GREATER)                                                           \
-    X(ADD, "+", 9, true, 0)                                                                        \
-    X(SUBTRACT, "-", 9, true, 0)                                                                   \
-    X(MULTIPLY, "*", 10, true, 0)                                                                  \
-    X(DIVIDE, "/", 10, true, 0)                                                                    \
-    X(REMAINDER, "%", 10, false, 0)
-
-#define NAME_OF(name, ...)      OPERATOR_##name,
-#define ROW_OF(name, text, ...) [OPERATOR_##name] = {TEXT(text), __VA_ARGS__},
+#define NAME_OF(name, ...)               OPERATOR_##name,
+#define ROW_OF(name, spelling, strength) [OPERATOR_##name] = {TEXT(#spelling), strength},
 
 enum operation { OPERATOR_NONE, OPERATORS(NAME_OF) };
 
 static const struct {
     struct text text;
     uint8_t strength;
-    bool takes_floats;
-    uint8_t holds; /* set of enum order; 0 = it is no comparison */
 } operators[] = {OPERATORS(ROW_OF)};
+
+/* A link of a chain that gives the result of `operation` on `a` and `b`. */
+#define INTEGER_OF(name, spelling, ...) operation == OPERATOR_##name ? (uint64_t)(a spelling b):
+#define FLOAT_OF(name, spelling, ...)   operation == OPERATOR_##name ? a spelling b:
 
 static struct constant read_conditional(struct expression *expression, unsigned depth);
 
@@ -98,18 +87,21 @@ static struct constant from_double(double number)
     return constant;
 }
 
-/* The current operator. The lexer reads a percent sign as a word, since registers begin with it. */
+/* The current operator, of several the longest. The lexer reads a percent sign as a word, since
+ * registers begin with it. */
 static enum operation operator_at(const struct expression *expression)
 {
     struct token token = expression->token;
     struct text rest = {expression->lexer.text.data + token.offset, expression->end - token.offset};
+    size_t found = OPERATOR_NONE;
 
     if (token.kind != TOKEN_MARK && (token.kind != TOKEN_WORD || token.size > 1))
         return OPERATOR_NONE;
     for (size_t i = OPERATOR_NONE + 1; i < sizeof operators / sizeof *operators; i++)
-        if (text_starts(rest, operators[i].text))
-            return (enum operation)i;
-    return OPERATOR_NONE;
+        if (text_starts(rest, operators[i].text) &&
+            operators[i].text.size > operators[found].text.size)
+            found = i;
+    return (enum operation)found;
 }
 
 static struct constant read_number(struct expression *expression)
@@ -228,78 +220,46 @@ static struct constant read_unary(struct expression *expression, unsigned depth)
     return read_sign(expression, depth);
 }
 
-static bool comparison_holds(enum operation operation, bool is_less, bool is_equal, bool is_greater)
+static bool is_truth(enum operation operation)
 {
-    unsigned order =
-        (is_less ? IS_LESS : 0u) | (is_equal ? IS_EQUAL : 0u) | (is_greater ? IS_GREATER : 0u);
-
-    return ((operators[operation].holds & order) != 0) != (operation == OPERATOR_UNEQUAL);
+    return operation <= OPERATOR_BOTH ||
+           (operation >= OPERATOR_EQUAL && operation <= OPERATOR_AT_LEAST);
 }
 
-static uint64_t apply_operation(enum operation operation, bool is_signed, uint64_t a, uint64_t b)
+static uint64_t apply_unsigned(enum operation operation, uint64_t a, uint64_t b)
 {
-    switch (operation) {
-    case OPERATOR_EITHER:
-        return a || b;
-    case OPERATOR_BOTH:
-        return a && b;
-    case OPERATOR_BIT_OR:
-        return a | b;
-    case OPERATOR_BIT_XOR:
-        return a ^ b;
-    case OPERATOR_BIT_AND:
-        return a & b;
-    case OPERATOR_SHIFT_LEFT:
-        return a << (b & 63);
-    case OPERATOR_SHIFT_RIGHT:
-        return is_signed ? (uint64_t)((int64_t)a >> (b & 63)) : a >> (b & 63);
-    case OPERATOR_ADD:
-        return a + b;
-    case OPERATOR_SUBTRACT:
-        return a - b;
-    case OPERATOR_MULTIPLY:
-        return a * b;
-    case OPERATOR_DIVIDE:
-        if (is_signed && b != UINT64_MAX)
-            return (uint64_t)((int64_t)a / (int64_t)b);
-        return is_signed ? 0 - a : a / b; /* -2^63 / -1 wraps */
-    case OPERATOR_REMAINDER:
-        return a % b;
-    default:
-        return is_signed ? comparison_holds(operation,
-                                            (int64_t)a<(int64_t)b, a == b, (int64_t)a>(int64_t) b)
-                         : comparison_holds(operation, a<b, a == b, a> b);
-    }
+    return OPERATORS(INTEGER_OF) 0;
+}
+
+static uint64_t apply_signed(enum operation operation, int64_t a, int64_t b)
+{
+    if (operation == OPERATOR_SHIFT_RIGHT)
+        return (uint64_t)(a >> b);
+    if (operation == OPERATOR_DIVIDE)
+        return b == -1 ? 0 - (uint64_t)a : (uint64_t)(a / b); /* -2^63 / -1 wraps */
+    return COMPARISONS(INTEGER_OF) apply_unsigned(operation, (uint64_t)a, (uint64_t)b);
 }
 
 static struct constant combine_integers(enum operation operation, struct constant a,
                                         struct constant b)
 {
     bool is_shift = operation == OPERATOR_SHIFT_LEFT || operation == OPERATOR_SHIFT_RIGHT;
-    bool is_truth =
-        operators[operation].holds || operation == OPERATOR_EITHER || operation == OPERATOR_BOTH;
     bool is_signed = a.kind == CONSTANT_SIGNED && operation != OPERATOR_REMAINDER &&
                      (is_shift || b.kind == CONSTANT_SIGNED);
 
-    return (struct constant){.bits = apply_operation(operation, is_signed, a.bits, b.bits),
-                             .kind = is_signed || is_truth ? CONSTANT_SIGNED : CONSTANT_UNSIGNED};
+    if (is_shift)
+        b.bits &= 63;
+    return (struct constant){
+        .bits = is_signed ? apply_signed(operation, (int64_t)a.bits, (int64_t)b.bits)
+                          : apply_unsigned(operation, a.bits, b.bits),
+        .kind = is_signed || is_truth(operation) ? CONSTANT_SIGNED : CONSTANT_UNSIGNED};
 }
 
 static struct constant combine_floats(enum operation operation, double a, double b)
 {
-    switch (operation) {
-    case OPERATOR_ADD:
-        return from_double(a + b);
-    case OPERATOR_SUBTRACT:
-        return from_double(a - b);
-    case OPERATOR_MULTIPLY:
-        return from_double(a * b);
-    case OPERATOR_DIVIDE:
-        return from_double(a / b);
-    default:
-        return (struct constant){comparison_holds(operation, a < b, a >= b && a <= b, a > b),
-                                 CONSTANT_SIGNED};
-    }
+    if (is_truth(operation))
+        return (struct constant){COMPARISONS(INTEGER_OF) 0, CONSTANT_SIGNED};
+    return from_double(ARITHMETIC(FLOAT_OF) 0);
 }
 
 static struct constant combine_constants(struct expression *expression, struct constant a,
@@ -312,7 +272,7 @@ static struct constant combine_constants(struct expression *expression, struct c
         return expression_fail(expression, place, "Bit pattern (0f) that does not stand alone");
     if (has_floats != is_float_constant(b))
         return expression_fail(expression, place, "Constant expression type mismatch");
-    if (has_floats && !operators[operation].takes_floats)
+    if (has_floats && operation < OPERATOR_EQUAL)
         return needs_integers(expression, place);
     if (divides && (b.bits == 0 || (has_floats && b.bits << 1 == 0)))
         return expression_fail(expression, place, "Constant expression has division by zero");
