@@ -42,7 +42,7 @@ struct joined_part {
     struct ptx_module *module;
     struct ptx_module *lifted; /* variables that were declared in bodies, or NULL */
     struct table names;        /* to indexes of `entries` */
-    struct part_file *files; /* rising `own` */
+    struct part_file *files;   /* rising `own` */
     size_t file_count;
 };
 
