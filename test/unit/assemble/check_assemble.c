@@ -1,7 +1,7 @@
 /* check_assemble.c: chunks through the pool with an assembler that does what a test tells it.
  *
- * The chunks are made by hand, and chunk_origin() is replaced: line L of chunk C came from line
- * 1000 * C + L of "lib.a(b.o)", but line 13 was written by the splitter. */
+ * The chunks are made by hand: line L of chunk C came from line 1000 * C + L of "lib.a(b.o)", but
+ * line 13 was written by the splitter. */
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -12,24 +12,16 @@
 #include "diag/log_line.h"
 #include "messages.h"
 #include "pool/pool.h"
+#include "split/chunk_steps.h"
 #include "suite.h"
-
-bool chunk_origin(const struct chunks *chunks, const struct chunk *chunk, uint32_t line,
-                  const char **member, uint32_t *member_line)
-{
-    (void)chunks;
-    if (line == 13)
-        return false;
-    *member = "lib.a(b.o)";
-    *member_line = 1000 * chunk->index + line;
-    return true;
-}
 
 #define MOST 64
 
 static char texts[MOST][128];
 static struct chunk list[MOST];
-static struct chunks chunks = {.list = list};
+static struct line_range ranges[MOST][2];
+static struct chunk_origins origins[MOST];
+static struct chunks chunks = {.list = list, .origins = origins};
 
 /* What the fake assembler shall do with each chunk, by index; all else succeeds. */
 enum deed { SUCCEED, FAIL, NO_MEMORY, LIE, WAIT_FOR_CANCEL, REPORT, WARN, WARN_AND_LIE };
@@ -131,6 +123,9 @@ static void make_chunks(size_t count)
                                  .priority = 10 * ((i * 7) % count) + 1,
                                  .function_count = 1,
                                  .first_function = "work"};
+        ranges[i][0] = (struct line_range){1, 12, 1000 * (uint32_t)i + 1, "lib.a(b.o)"};
+        ranges[i][1] = (struct line_range){14, 999, 1000 * (uint32_t)i + 14, "lib.a(b.o)"};
+        origins[i] = (struct chunk_origins){ranges[i], 2};
         deeds[i] = SUCCEED;
         logs[i] = NULL;
     }

@@ -5,16 +5,8 @@
 #include "assemble/assemble.h"
 #include "files.h"
 #include "messages.h"
+#include "split/chunk_steps.h"
 #include "suite.h"
-
-bool chunk_origin(const struct chunks *chunks, const struct chunk *chunk, uint32_t line,
-                  const char **member, uint32_t *member_line)
-{
-    (void)chunks;
-    *member = "a.o";
-    *member_line = 100 * (chunk->index + 1) + line;
-    return true;
-}
 
 static char folder[64];
 static struct cache_request cache_request;
@@ -75,19 +67,27 @@ void tear_down(void)
 
 #define MOST 8
 
-/* Assembles chunks of these texts, up to NULL; returns how often the assembler was called. What was
- * said is caught, and in *result what assemble_chunks() returned. */
+/* Assembles chunks of these texts, up to NULL, each from line 100 * (its index + 1) of "a.o" on.
+ * Returns how often the assembler was called. What was said is caught, and in *result what
+ * assemble_chunks() returned. */
 static int assemble(const char *const *texts, struct cubins *cubins, int *result)
 {
     struct chunk list[MOST] = {0};
-    struct chunks chunks = {.list = list};
+    struct line_range ranges[MOST];
+    struct chunk_origins origins[MOST];
+    struct chunks chunks = {.list = list, .origins = origins};
 
-    for (; texts[chunks.count]; chunks.count++)
-        list[chunks.count] = (struct chunk){.index = (uint32_t)chunks.count,
-                                            .text = text_of(texts[chunks.count]),
-                                            .weight = 1,
-                                            .options = stored,
-                                            .first_function = "work"};
+    for (; texts[chunks.count]; chunks.count++) {
+        uint32_t index = (uint32_t)chunks.count;
+
+        list[index] = (struct chunk){.index = index,
+                                     .text = text_of(texts[index]),
+                                     .weight = 1,
+                                     .options = stored,
+                                     .first_function = "work"};
+        ranges[index] = (struct line_range){1, 99, 100 * (index + 1) + 1, "a.o"};
+        origins[index] = (struct chunk_origins){&ranges[index], 1};
+    }
     atomic_store(&calls, 0);
     messages_catch();
     *result = (int)assemble_chunks(cubins, &chunks, &request);
