@@ -248,26 +248,42 @@ static bool dump_offload(struct visit *visit, struct bytes data)
     return offload_walk(visit->name, data, visit_image, visit);
 }
 
-static bool visit_section(void *argument, const char *section, struct bytes data)
+static bool dump_host_object(struct visit *visit, struct bytes data)
 {
-    struct visit *visit = argument;
+    static const char *const sections[] = HOSTOBJ_SECTIONS;
+    struct hostobj object;
+    struct bytes contents;
 
-    if (visit->dump->parts & DUMP_FATBIN)
-        dump_print(visit->dump, "host object %s: section %s, %zu bytes\n", visit->name, section,
-                   data.size);
-    if (strcmp(section, OFFLOAD_SECTION) == 0)
-        return dump_offload(visit, data);
-    return dump_fatbins(visit, data);
+    hostobj_open(&object, visit->name, data);
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        while (hostobj_next(&object, sections[i], &contents)) {
+            if (visit->dump->parts & DUMP_FATBIN)
+                dump_print(visit->dump, "host object %s: section %s, %zu bytes\n", visit->name,
+                           sections[i], contents.size);
+            if (!(strcmp(sections[i], OFFLOAD_SECTION) == 0 ? dump_offload(visit, contents)
+                                                            : dump_fatbins(visit, contents)))
+                return false;
+        }
+    return !object.is_damaged;
 }
 
-static bool dump_member(void *argument, struct text name, struct bytes data)
+static bool dump_archive(const struct visit *outer, struct bytes data)
 {
-    struct visit *outer = argument;
-    struct visit visit = *outer;
-    enum file_kind kind = file_classify(data);
+    struct archive archive;
+    struct text name;
 
-    visit.name = arena_printf(visit.arena, "%s(%.*s)", outer->name, TEXT_ARG(name));
-    return kind == FILE_ARCHIVE || dump_bytes(&visit, data, kind);
+    if (outer->dump->parts & DUMP_FATBIN)
+        dump_print(outer->dump, "archive %s\n", outer->name);
+    archive_open(&archive, outer->name, data);
+    while (archive_next(&archive, &name, &data)) {
+        struct visit visit = *outer;
+        enum file_kind kind = file_classify(data);
+
+        visit.name = archive_object_name(&archive, name, visit.arena);
+        if (kind != FILE_ARCHIVE && !dump_bytes(&visit, data, kind))
+            return false;
+    }
+    return !archive.is_damaged;
 }
 
 static bool dump_bytes(struct visit *visit, struct bytes data, enum file_kind kind)
@@ -276,11 +292,9 @@ static bool dump_bytes(struct visit *visit, struct bytes data, enum file_kind ki
 
     switch (kind) {
     case FILE_HOST_OBJECT:
-        return hostobj_walk(visit->name, data, visit_section, visit);
+        return dump_host_object(visit, data);
     case FILE_ARCHIVE:
-        if (dump->parts & DUMP_FATBIN)
-            dump_print(dump, "archive %s\n", visit->name);
-        return archive_walk(visit->name, data, dump_member, visit);
+        return dump_archive(visit, data);
     case FILE_FATBIN:
         return dump_fatbins(visit, data);
     case FILE_CUBIN:

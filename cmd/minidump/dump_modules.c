@@ -13,8 +13,7 @@
 #include "input/archive.h"
 #include "input/hostobj.h"
 
-#define PREFIX  TEXT("__cudaRegisterLinkedBinary")
-#define SYMBOLS ".symtab"
+#define PREFIX TEXT("__cudaRegisterLinkedBinary")
 
 struct module {
     struct text id;
@@ -26,48 +25,48 @@ struct collection {
     struct arena arena;
     struct module *list;
     size_t count, capacity;
-    const char *file, *object;
-    struct bytes symbols; /* of the object at hand */
 };
 
-/* The symbols come first, then their names. */
-static bool take_section(void *argument, const char *section, struct bytes data)
+static bool collect_object(struct collection *all, const char *name, struct bytes data)
 {
-    struct collection *all = argument;
+    struct bytes symbols = {0}, names = {0};
+    struct hostobj object;
     Elf64_Sym symbol;
 
-    if (strcmp(section, SYMBOLS) == 0) {
-        all->symbols = data;
-        return true;
-    }
-    for (size_t at = 0; all->symbols.size - at >= sizeof symbol; at += sizeof symbol) {
-        struct text name;
+    hostobj_open(&object, name, data);
+    hostobj_find(&object, ".symtab", &symbols);
+    hostobj_find(&object, ".strtab", &names);
+    for (size_t at = 0; symbols.size - at >= sizeof symbol; at += sizeof symbol) {
+        struct text id;
 
-        memcpy(&symbol, all->symbols.data + at, sizeof symbol);
-        if (ELF64_ST_BIND(symbol.st_info) == STB_LOCAL || symbol.st_name >= data.size)
+        memcpy(&symbol, symbols.data + at, sizeof symbol);
+        if (ELF64_ST_BIND(symbol.st_info) == STB_LOCAL || symbol.st_name >= names.size)
             continue;
-        name.data = (const char *)data.data + symbol.st_name;
-        name.size = strnlen(name.data, data.size - symbol.st_name);
-        if (!text_skip(&name, PREFIX) || name.size == 0)
+        id.data = (const char *)names.data + symbol.st_name;
+        id.size = strnlen(id.data, names.size - symbol.st_name);
+        if (!text_skip(&id, PREFIX) || id.size == 0)
             continue;
         ARENA_PUSH(&all->arena, all->list, all->count, all->capacity) =
-            (struct module){name, all->object, symbol.st_shndx != SHN_UNDEF};
+            (struct module){id, name, symbol.st_shndx != SHN_UNDEF};
     }
-    return true;
+    return !object.is_damaged;
 }
 
-/* The file at hand, or a member of it. */
-static bool collect_modules(void *argument, struct text member, struct bytes data)
+static bool collect_modules(struct collection *all, const struct input_file *file)
 {
-    static const char *const sections[] = {SYMBOLS, ".strtab"};
-    struct collection *all = argument;
-    enum file_kind kind = file_classify(data);
+    struct archive archive;
+    struct text member;
+    struct bytes data;
+    bool ok = true;
 
-    all->object = member.data ? arena_printf(&all->arena, "%s(%.*s)", all->file, TEXT_ARG(member))
-                              : all->file;
-    all->symbols = (struct bytes){0};
-    return (kind != FILE_HOST_OBJECT && (member.data || kind != FILE_SHARED_OBJECT)) ||
-           hostobj_walk_names(all->object, data, sections, 2, take_section, all);
+    archive_open_file(&archive, file);
+    while (ok && archive_next(&archive, &member, &data)) {
+        enum file_kind kind = file_classify(data);
+
+        if (kind == FILE_HOST_OBJECT || (kind == FILE_SHARED_OBJECT && !member.data))
+            ok = collect_object(all, archive_object_name(&archive, member, &all->arena), data);
+    }
+    return ok && !archive.is_damaged;
 }
 
 static void print_collection(const struct dump *dump, const struct collection *all,
@@ -100,10 +99,8 @@ bool dump_modules(const struct dump *dump, const struct inputs *inputs)
 
     CONTEXT_DEFER(arena_cleanup, &all.arena);
     CONTEXT_DEFER(table_cleanup, &registered);
-    for (size_t i = 0; i < inputs->count; i++) {
-        all.file = inputs->files[i].path;
-        ok &= archive_walk_file(&inputs->files[i], collect_modules, &all);
-    }
+    for (size_t i = 0; i < inputs->count; i++)
+        ok &= collect_modules(&all, &inputs->files[i]);
     print_collection(dump, &all, &registered);
     return ok;
 }

@@ -21,20 +21,13 @@
 
 #define THIN_MAGIC "!<thin>\n"
 
-struct walk {
-    const char *name;
-    struct bytes data;
-    bool is_thin;      /* only tables have data */
-    size_t offset;     /* of the header at hand */
-    struct text table; /* of long names */
-    archive_visit *visit;
-    void *argument;
-};
+/* A long name comes from a foreign file, and the name of each entry in the member repeats it. */
+#define LONGEST_NAME 1024u
 
-static bool report_damaged_archive(const struct walk *walk, const char *what)
+static bool report_damaged_archive(const struct archive *archive, const char *what)
 {
-    return diag_error("Damaged archive '%s': the member header at offset %zu %s", walk->name,
-                      walk->offset, what);
+    return diag_error("Damaged archive '%s': the member header at offset %zu %s", archive->name,
+                      archive->offset, what);
 }
 
 bool thin_is(struct bytes data)
@@ -63,104 +56,121 @@ static bool is_table_member(struct text name)
 }
 
 /* Reads the header at hand: its field for the name, and the member's data. */
-static bool read_header(const struct walk *walk, struct text *field, struct bytes *data)
+static bool read_header(const struct archive *archive, struct text *field, struct bytes *data)
 {
     struct bytes part;
     struct ar_hdr header;
     uint64_t size = 0;
 
-    if (!bytes_slice(walk->data, walk->offset, sizeof header, &part))
+    if (!bytes_slice(archive->data, archive->offset, sizeof header, &part))
         return diag_error(
             "Damaged archive '%s': the member header at offset %zu has 60 bytes, but only "
             "%zu are left",
-            walk->name, walk->offset, walk->data.size - walk->offset);
+            archive->name, archive->offset, archive->data.size - archive->offset);
     memcpy(&header, part.data, sizeof header);
     if (memcmp(header.ar_fmag, ARFMAG, sizeof header.ar_fmag) != 0)
-        return report_damaged_archive(walk, "does not end with its mark");
+        return report_damaged_archive(archive, "does not end with its mark");
     *field = trim((const char *)part.data, sizeof header.ar_name);
-    if ((!walk->is_thin || is_table_member(*field)) &&
+    if ((!archive->is_thin || is_table_member(*field)) &&
         !read_whole_number(trim(header.ar_size, sizeof header.ar_size), &size))
-        return report_damaged_archive(walk, "has a size that is no number");
-    if (!bytes_slice(walk->data, walk->offset + sizeof header, size, data))
+        return report_damaged_archive(archive, "has a size that is no number");
+    if (!bytes_slice(archive->data, archive->offset + sizeof header, size, data))
         return diag_error(
             "Damaged archive '%s': the member at offset %zu has %llu bytes, but only %zu are "
             "left",
-            walk->name, walk->offset, (unsigned long long)size,
-            walk->data.size - walk->offset - sizeof header);
+            archive->name, archive->offset, (unsigned long long)size,
+            archive->data.size - archive->offset - sizeof header);
     return true;
 }
 
 /* The name that a header's field stands for; one in front of the data is taken off. */
-static bool find_name(const struct walk *walk, struct text field, struct text *name,
+static bool find_name(const struct archive *archive, struct text field, struct text *name,
                       struct bytes *data)
 {
     struct bytes front = {0};
-    const char *end;
+    struct text rest = field;
+    const char *end = NULL;
     uint64_t number = 0;
+    bool ok = true;
 
     *name = field;
     if (is_table_member(field))
         return true;
-    if (text_skip(&field, TEXT("#1/"))) {
-        if (!read_whole_number(field, &number) || !bytes_slice(*data, 0, number, &front))
-            return false;
+    if (text_skip(&rest, TEXT("#1/"))) {
+        ok = read_whole_number(rest, &number) && bytes_slice(*data, 0, number, &front);
         *name = (struct text){(const char *)front.data, front.size};
-        *data = (struct bytes){data->data + number, data->size - front.size};
-    } else if (text_skip(&field, TEXT("/"))) {
-        if (!read_whole_number(field, &number) || number >= walk->table.size)
-            return false;
-        *name = text_drop(walk->table, (size_t)number);
+        *data = (struct bytes){data->data + front.size, data->size - front.size};
+    } else if (text_skip(&rest, TEXT("/"))) {
+        ok = read_whole_number(rest, &number) && number < archive->table.size;
+        *name = ok ? text_drop(archive->table, (size_t)number) : field;
         end = memmem(name->data, name->size, "/\n", 2);
-        name->size = end ? (size_t)(end - name->data) : name->size;
-    } else {
-        end = field.size ? memchr(field.data, '/', field.size) : NULL;
-        name->size = end ? (size_t)(end - name->data) : name->size;
+    } else if (field.size) {
+        end = memchr(field.data, '/', field.size);
     }
+    name->size = end ? (size_t)(end - name->data) : name->size;
     if (name->size)
         name->size = strnlen(name->data, name->size);
-    return name->size > 0 || !walk->is_thin;
+    if (ok && (name->size > 0 || !archive->is_thin))
+        return true;
+    return report_damaged_archive(archive,
+                                  archive->is_thin && memchr(field.data, ':', field.size)
+                                      ? "names a member of another archive, which is not supported"
+                                      : "has no valid name");
 }
 
-static bool visit_members(struct walk *walk)
+bool archive_next(struct archive *archive, struct text *name, struct bytes *data)
 {
-    struct text field, name;
-    struct bytes data;
+    struct text field;
 
-    for (walk->offset = SARMAG; walk->offset < walk->data.size; walk->offset += walk->offset % 2) {
-        if (!read_header(walk, &field, &data))
-            return false;
-        if (!find_name(walk, field, &name, &data))
-            return report_damaged_archive(
-                walk, walk->is_thin && memchr(field.data, ':', field.size)
-                          ? "names a member of another archive, which is not supported"
-                          : "has no valid name");
-        if (text_equal(field, TEXT("//")))
-            walk->table = (struct text){(const char *)data.data, data.size};
-        else if (!is_table_member(name) && !walk->visit(walk->argument, name, data))
-            return false;
-        walk->offset = (size_t)(data.data - walk->data.data) + data.size;
+    if (archive->is_file) {
+        *name = (struct text){0};
+        *data = archive->data;
+        return archive->offset++ == 0;
     }
-    return true;
+    while (!archive->is_damaged && archive->offset < archive->data.size) {
+        if (!read_header(archive, &field, data) || !find_name(archive, field, name, data)) {
+            archive->is_damaged = true;
+            return false;
+        }
+        archive->offset = (size_t)(data->data - archive->data.data) + data->size;
+        archive->offset += archive->offset % 2;
+        if (text_equal(field, TEXT("//")))
+            archive->table = (struct text){(const char *)data->data, data->size};
+        else if (!is_table_member(*name))
+            return true;
+    }
+    return false;
 }
 
-bool archive_walk(const char *name, struct bytes data, archive_visit *visit, void *argument)
+void archive_open(struct archive *archive, const char *name, struct bytes data)
 {
-    struct walk walk = {.name = name, .data = data, .visit = visit, .argument = argument};
-
+    *archive = (struct archive){.name = name, .data = data, .offset = SARMAG, .is_damaged = true};
     if (thin_is(data))
-        return diag_error(
-            "Thin archive '%s' is not supported in an archive: it has only the names of its "
-            "members; make it without ar's option T",
-            name);
-    if (data.size < SARMAG || memcmp(data.data, ARMAG, SARMAG) != 0)
-        return diag_error("Damaged archive '%s': it does not begin with its magic", name);
-    return visit_members(&walk);
+        diag_error("Thin archive '%s' is not supported in an archive: it has only the names of its "
+                   "members; make it without ar's option T",
+                   name);
+    else if (data.size < SARMAG || memcmp(data.data, ARMAG, SARMAG) != 0)
+        diag_error("Damaged archive '%s': it does not begin with its magic", name);
+    else
+        archive->is_damaged = false;
 }
 
-bool archive_walk_file(const struct input_file *file, archive_visit *visit, void *argument)
+void archive_open_file(struct archive *archive, const struct input_file *file)
 {
-    return file->kind == FILE_ARCHIVE ? archive_walk(file->path, file->data, visit, argument)
-                                      : visit(argument, (struct text){0}, file->data);
+    if (file->kind == FILE_ARCHIVE)
+        archive_open(archive, file->path, file->data);
+    else
+        *archive = (struct archive){.name = file->path, .data = file->data, .is_file = true};
+}
+
+const char *archive_object_name(const struct archive *archive, struct text member,
+                                struct arena *arena)
+{
+    if (!member.data)
+        return archive->name;
+    if (member.size > LONGEST_NAME)
+        member.size = LONGEST_NAME;
+    return arena_printf(arena, "%s(%.*s)", archive->name, TEXT_ARG(member));
 }
 
 /* The largest size, with the name's, that a header's ten digits can hold. */
@@ -195,16 +205,14 @@ static bool member_failed(const struct thin *thin, const char *path, const char 
                       thin->file->path, why);
 }
 
-static bool add_thin_member(void *argument, struct text name, struct bytes data)
+static bool add_thin_member(struct thin *thin, struct text name)
 {
-    struct thin *thin = argument;
     const char *slash = name.data[0] == '/' ? NULL : strrchr(thin->file->path, '/');
     int folder = slash ? (int)(slash - thin->file->path) + 1 : 0;
     struct thin_member member = {.path = arena_printf(&thin->inputs->arena, "%.*s%.*s", folder,
                                                       thin->file->path, TEXT_ARG(name))};
     struct stat status;
 
-    (void)data;
     if (stat(member.path, &status) != 0)
         return member_failed(thin, member.path, strerror(errno));
     if (!S_ISREG(status.st_mode))
@@ -269,15 +277,17 @@ static bool copy_members(struct thin *thin, struct bytes *archive)
 bool thin_gather(struct inputs *inputs, const struct input_file *file, struct bytes *archive)
 {
     struct thin thin = {.inputs = inputs, .file = file, .fd = -1};
-    struct walk walk = {.name = file->path,
-                        .data = file->data,
-                        .is_thin = true,
-                        .visit = add_thin_member,
-                        .argument = &thin};
+    struct archive names = {
+        .name = file->path, .data = file->data, .is_thin = true, .offset = SARMAG};
+    struct text name;
+    struct bytes data;
 
     *archive = (struct bytes){0};
     CONTEXT_DEFER(close_thin, &thin);
-    if (!visit_members(&walk) || !copy_members(&thin, archive))
+    while (archive_next(&names, &name, &data))
+        if (!add_thin_member(&thin, name))
+            return false;
+    if (names.is_damaged || !copy_members(&thin, archive))
         return false;
     for (size_t i = 0; i < thin.count; i++)
         ARENA_PUSH(&inputs->arena, inputs->thin_files.list, inputs->thin_files.count,

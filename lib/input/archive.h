@@ -7,22 +7,35 @@
  * working folder, and to fail elsewhere. */
 #pragma once
 
-#include "base/text.h"
+#include "base/arena.h"
 
 struct inputs;
 struct input_file;
 
-/* Called for each member that is not a symbol or name table; `data` is inside the archive's bytes.
- * Returns false to stop. */
-typedef bool archive_visit(void *argument, struct text name, struct bytes data);
+/* A position in an archive. */
+struct archive {
+    const char *name; /* for messages */
+    struct bytes data;
+    bool is_thin;      /* only tables have data */
+    bool is_file;      /* no archive: the file is itself what is in it */
+    bool is_damaged;   /* reported */
+    size_t offset;     /* of the next header */
+    struct text table; /* of long names */
+};
 
-/* Visits every member of the archive `data` in order. False when a visit returned false, or with an
- * error that names the offset when the archive is damaged. Thin archives are refused with an
- * error. */
-bool archive_walk(const char *name, struct bytes data, archive_visit *visit, void *argument);
+/* Opens the archive `data`. Thin ones are refused with an error: is_damaged. */
+void archive_open(struct archive *archive, const char *name, struct bytes data);
 
-/* The same for a file, which is visited itself, without a name, when it is no archive. */
-bool archive_walk_file(const struct input_file *file, archive_visit *visit, void *argument);
+/* The same for a file; one that is no archive is itself the only member, without a name. */
+void archive_open_file(struct archive *archive, const struct input_file *file);
+
+/* Reads the next member that is no symbol or name table; `data` is inside the archive's bytes.
+ * False at the end, or with an error that names the offset when the archive is damaged. */
+bool archive_next(struct archive *archive, struct text *name, struct bytes *data);
+
+/* "lib.a(b.o)", in the arena; the file's name for a member without one. */
+const char *archive_object_name(const struct archive *archive, struct text member,
+                                struct arena *arena);
 
 /* True when `data` begins as a thin archive. */
 bool thin_is(struct bytes data);

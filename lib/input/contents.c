@@ -296,12 +296,10 @@ static bool is_in_name(char c)
 }
 
 /* Measured: a function that ptxas put into a kernel's section is "$kernel$function". */
-static bool search_names(void *argument, const char *section, struct bytes data)
+static void search_names(struct whole_search *search, struct bytes data)
 {
-    struct whole_search *search = argument;
     const char *text = (const char *)data.data;
 
-    (void)section;
     for (size_t at = 0, end; at < data.size; at = end + 1) {
         uint32_t number;
 
@@ -312,7 +310,6 @@ static bool search_names(void *argument, const char *section, struct bytes data)
         if (number != TABLE_NONE && !search->found[number])
             search->found[number] = search->at->object_name;
     }
-    return true;
 }
 
 /* A linked program has no names but those that it defines, and the driver's. */
@@ -322,7 +319,8 @@ static void search_objects(struct whole_search *search)
 
     DIAG_SILENCE();
     for (size_t i = 0; i < search->members->count; i++) {
-        struct bytes code;
+        struct hostobj object;
+        struct bytes code, names;
 
         search->at = &search->members->list[i];
         if (!search->at->is_whole || search->at->is_system)
@@ -332,10 +330,12 @@ static void search_objects(struct whole_search *search)
         if (!member_code(search->at, &inflation, &search->arena, &code))
             continue;
         if (search->at->entry.kind == FATBIN_PTX)
-            search_names(search, "", code);
-        else if (search->at->entry.kind == FATBIN_ELF)
-            hostobj_walk_names(search->at->name, code, &(const char *){".strtab"}, 1, search_names,
-                               search);
+            search_names(search, code);
+        if (search->at->entry.kind != FATBIN_ELF)
+            continue;
+        hostobj_open(&object, search->at->name, code);
+        while (hostobj_next(&object, ".strtab", &names))
+            search_names(search, names);
     }
 }
 

@@ -11,29 +11,42 @@
  * host's table of the kernels. */
 #pragma once
 
-#include "base/text.h"
+#include "base/elf_file.h"
+#include "input/offload.h"
 
-/* Called for each such section's contents, a view of the object. Returns false to stop. */
-typedef bool hostobj_visit(void *argument, const char *section, struct bytes data);
+/* Those with device code, in the order in which they are read. */
+#define HOSTOBJ_SECTIONS                                                                           \
+    {                                                                                              \
+        "__nv_relfatbin", ".nv_fatbin", OFFLOAD_SECTION                                            \
+    }
 
-/* Visits the sections with device code of the ELF file `data`: __nv_relfatbin, then .nv_fatbin,
- * then .llvm.offloading. False when a visit returned false, or with an error when the ELF file is
- * damaged. */
-bool hostobj_walk(const char *name, struct bytes data, hostobj_visit *visit, void *argument);
+/* A position in an ELF file. */
+struct hostobj {
+    const char *name; /* for messages */
+    struct elf_file file;
+    size_t at;       /* in its section headers */
+    size_t total;    /* size of the sections found so far */
+    bool is_damaged; /* reported */
+};
 
-/* Called for a PTX text. Returns false to stop. */
-typedef bool hostobj_visit_text(void *argument, struct text text);
+/* Opens the ELF file `data`. One that is damaged has no sections. */
+void hostobj_open(struct hostobj *object, const char *name, struct bytes data);
 
-/* Visits the PTX texts of an executable that GCC made, in their order; *has_bytecode is set to
- * whether the file has GCC's bytecode instead. False when a visit returned false, or with an error
- * when the ELF file is damaged. */
-bool hostobj_walk_gcc(const char *name, struct bytes data, hostobj_visit_text *visit,
-                      void *argument, bool *has_bytecode);
+/* Finds the next section of that name, whose contents are a view of the object; after the last one
+ * it is false, and the next call begins anew. One that is damaged is passed over, and ends the
+ * search for other names. */
+bool hostobj_next(struct hostobj *object, const char *section, struct bytes *contents);
 
-/* Visits the sections of each name, one after the other, as hostobj_walk does; one without contents
- * is an empty view. */
-bool hostobj_walk_names(const char *name, struct bytes data, const char *const *wanted,
-                        size_t count, hostobj_visit *visit, void *argument);
+/* Finds the last section of that name. */
+bool hostobj_find(struct hostobj *object, const char *section, struct bytes *contents);
+
+/* The sections of GCC's bytecode, and of the table of kernels, and what has the PTX texts. */
+#define HOSTOBJ_GCC_BYTECODE ".gnu.offload_lto_.opts"
+#define HOSTOBJ_GCC_KERNELS  ".gnu.offload_funcs"
+#define HOSTOBJ_GCC_TEXTS    ".rodata"
+
+/* Takes GCC's next PTX text off the constants. False when there is none. */
+bool hostobj_next_text(struct bytes *constants, struct text *ptx);
 
 /* True for a shared object: an ELF file of type ET_DYN that is no executable. Position-independent
  * executables are ET_DYN too; they name an interpreter or have the flag DF_1_PIE. */

@@ -25,9 +25,6 @@
 /* Most targets that one compilation has images for. */
 #define MOST_TARGETS 32u
 
-/* An archive's long names come from a foreign file, and each entry's name repeats one. */
-#define OBJECT_NAME_MAXIMUM 1024u
-
 #define PTX_INFLATION   (UINT64_C(64) << 20)
 #define CUBIN_INFLATION (UINT64_C(256) << 20)
 #define INFLATION_RATIO 64u
@@ -287,9 +284,8 @@ static void collect_offload(struct collector *collector, const char *name, struc
     end_group(collector);
 }
 
-static bool collect_section(void *argument, const char *section, struct bytes data)
+static void collect_section(struct collector *collector, const char *section, struct bytes data)
 {
-    struct collector *collector = argument;
     const char *name =
         arena_printf(&collector->members->arena, "%s:%s", collector->object, section);
 
@@ -298,52 +294,67 @@ static bool collect_section(void *argument, const char *section, struct bytes da
     collector->members->has_host_code |= !collector->is_whole && !collector->is_system;
     if (strcmp(section, OFFLOAD_SECTION) == 0) {
         collect_offload(collector, name, data);
-        return true;
+        return;
     }
     collect_fatbins(collector, name, data);
     collector->is_whole = false;
-    return true;
 }
 
-/* A PTX text among the constants of an executable. */
-static bool collect_text(void *argument, struct text text)
+/* Collects a PTX text among the constants of an executable. */
+static void collect_text(struct collector *collector, struct text text)
 {
-    struct collector *collector = argument;
     struct fatbin_entry entry = make_entry(FATBIN_PTX, text_bytes(text));
     const char *name =
         arena_printf(&collector->members->arena, "%s(%u)", collector->object, ++collector->number);
 
     collector->has_sections = true;
     if (!describe_code(collector, &entry, name))
-        return true;
+        return;
     entry.number = collector->number;
     collect_entry(collector, name, &entry);
     collector->group++;
-    return true;
 }
 
-static bool refuse_bytecode(struct collector *collector)
+/* GCC's code in an object without sections for device code. */
+static void collect_gcc(struct collector *collector, struct hostobj *object)
 {
-    collector->ok = false;
-    return diag_error("'%s' has GCC's bytecode for other processors (sections .gnu.offload_lto_*), "
-                      "not their code: gcc -foffload=nvptx-none makes PTX of it when it links the "
-                      "program, which can be an input here",
-                      collector->object);
+    struct bytes contents, constants = {0};
+    bool has_bytecode = hostobj_find(object, HOSTOBJ_GCC_BYTECODE, &contents);
+    bool has_kernels = hostobj_find(object, HOSTOBJ_GCC_KERNELS, &contents);
+    struct text ptx;
+
+    hostobj_find(object, HOSTOBJ_GCC_TEXTS, &constants);
+    if (object->is_damaged)
+        return;
+    while (has_kernels && hostobj_next_text(&constants, &ptx))
+        collect_text(collector, ptx);
+    if (collector->has_sections)
+        return;
+    if (!has_bytecode || collector->is_compilers) {
+        diag_verbose("'%s' has no device code", collector->object);
+        return;
+    }
+    collector->ok =
+        diag_error("'%s' has GCC's bytecode for other processors (sections .gnu.offload_lto_*), "
+                   "not their code: gcc -foffload=nvptx-none makes PTX of it when it links the "
+                   "program, which can be an input here",
+                   collector->object);
 }
 
 static void collect_host_object(struct collector *collector, struct bytes data)
 {
-    bool has_bytecode = false;
+    static const char *const sections[] = HOSTOBJ_SECTIONS;
+    struct hostobj object;
+    struct bytes contents;
 
     collector->has_sections = false;
-    if (!hostobj_walk(collector->object, data, collect_section, collector) ||
-        (!collector->has_sections &&
-         !hostobj_walk_gcc(collector->object, data, collect_text, collector, &has_bytecode)))
-        collector->ok = false;
-    else if (has_bytecode && !collector->has_sections && !collector->is_compilers)
-        refuse_bytecode(collector);
-    else if (!collector->has_sections)
-        diag_verbose("'%s' has no device code", collector->object);
+    hostobj_open(&object, collector->object, data);
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        while (hostobj_next(&object, sections[i], &contents))
+            collect_section(collector, sections[i], contents);
+    if (!object.is_damaged && !collector->has_sections)
+        collect_gcc(collector, &object);
+    collector->ok &= !object.is_damaged;
 }
 
 /* A file with the suffix of a device code format is meant to have device code: if it has none, that
@@ -411,28 +422,26 @@ static void collect_contents(struct collector *collector, enum file_kind kind, s
     case FILE_OFFLOAD:
         collect_offload(collector, collector->object, data);
         break;
-    case FILE_EMPTY:
-    case FILE_SHARED_OBJECT:
-    case FILE_SCRIPT:
-    case FILE_ARCHIVE:
-    case FILE_TILE:
-    case FILE_TEXT:
-    case FILE_UNKNOWN:
+    default:
         pass_over(collector, kind, data);
         break;
     }
 }
 
-static bool collect_archive_member(void *argument, struct text name, struct bytes data)
+static void collect_file(struct collector *collector, const struct input_file *file)
 {
-    struct collector *collector = argument;
+    struct arena *arena = &collector->members->arena;
+    struct archive archive;
+    struct text member;
+    struct bytes data;
 
-    if (name.size > OBJECT_NAME_MAXIMUM)
-        name.size = OBJECT_NAME_MAXIMUM;
-    collector->object =
-        arena_printf(&collector->members->arena, "%s(%.*s)", collector->file, TEXT_ARG(name));
-    collect_contents(collector, file_classify(data), data);
-    return true;
+    archive_open_file(&archive, file);
+    archive.name = collector->file = arena_string(arena, text_of(file->path));
+    while (archive_next(&archive, &member, &data)) {
+        collector->object = archive_object_name(&archive, member, arena);
+        collect_contents(collector, member.data ? file_classify(data) : file->kind, data);
+    }
+    collector->ok &= !archive.is_damaged;
 }
 
 bool members_collect(struct members *members, const struct inputs *inputs)
@@ -441,16 +450,9 @@ bool members_collect(struct members *members, const struct inputs *inputs)
         .members = members, .ok = true, .is_compilers = inputs->from_compiler};
 
     for (size_t i = 0; i < inputs->count; i++) {
-        const struct input_file *file = &inputs->files[i];
-
-        collector.file = arena_string(&members->arena, text_of(file->path));
-        collector.object = collector.file;
-        collector.is_system = members_is_system(file->path);
-        collector.is_passed = inputs->from_compiler && file->library;
-        if (file->kind != FILE_ARCHIVE)
-            collect_contents(&collector, file->kind, file->data);
-        else if (!archive_walk(collector.file, file->data, collect_archive_member, &collector))
-            collector.ok = false;
+        collector.is_system = members_is_system(inputs->files[i].path);
+        collector.is_passed = inputs->from_compiler && inputs->files[i].library;
+        collect_file(&collector, &inputs->files[i]);
     }
     return collector.ok;
 }

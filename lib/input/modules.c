@@ -29,7 +29,6 @@ struct modules {
     size_t count, capacity;
     struct table registered;      /* ids that a linked object registers */
     const struct table *compiled; /* files that have no id, see modules_list(); or NULL */
-    const char *file;             /* operand at hand */
     const char *object;           /* for messages: the operand, or "lib.a(b.o)" */
     bool has_code;                /* the object has relocatable device code */
     bool has_id;                  /* the object's first id is known */
@@ -75,14 +74,8 @@ static void add_id_string(struct modules *modules, struct text string)
 }
 
 /* Ids are NUL-terminated strings; `ld -r` may have put padding between those of two objects. */
-static bool add_section_modules(void *argument, const char *section, struct bytes data)
+static void add_section_modules(struct modules *modules, struct bytes data)
 {
-    struct modules *modules = argument;
-
-    if (strcmp(section, CODE_SECTION) == 0) {
-        modules->has_code |= data.size > 0;
-        return true;
-    }
     for (size_t at = 0, size; at < data.size; at += size + 1) {
         const char *string = (const char *)data.data + at;
 
@@ -90,16 +83,20 @@ static bool add_section_modules(void *argument, const char *section, struct byte
         if (size > 0)
             add_id_string(modules, (struct text){string, size});
     }
-    return true;
 }
 
 static void add_object_modules(struct modules *modules, struct bytes data)
 {
-    static const char *const sections[] = {CODE_SECTION, SECTION};
+    struct hostobj object;
+    struct bytes contents;
 
     modules->has_code = modules->has_id = false;
-    if (!hostobj_walk_names(modules->object, data, sections, 2, add_section_modules, modules))
-        modules->ok = false;
+    hostobj_open(&object, modules->object, data);
+    while (hostobj_next(&object, CODE_SECTION, &contents))
+        modules->has_code |= contents.size > 0;
+    while (hostobj_next(&object, SECTION, &contents))
+        add_section_modules(modules, contents);
+    modules->ok &= !object.is_damaged;
 }
 
 /* A raw file of device code has no id of its own: measured, its absolute path is taken, with '_'
@@ -128,23 +125,26 @@ static bool has_device_suffix(const char *path)
            string_has_suffix(path, ".ptx");
 }
 
-/* The file at hand, or a member of it. */
-static bool add_file_modules(void *argument, struct text member, struct bytes data)
+static void add_file_modules(struct modules *modules, const struct input_file *file)
 {
-    struct modules *modules = argument;
-    enum file_kind kind = file_classify(data);
+    struct archive archive;
+    struct text member;
+    struct bytes data;
 
-    modules->object =
-        member.data ? arena_printf(&modules->arena, "%s(%.*s)", modules->file, TEXT_ARG(member))
-                    : modules->file;
-    if (kind == FILE_HOST_OBJECT)
-        add_object_modules(modules, data);
-    else if (!member.data && (kind == FILE_CUBIN || kind == FILE_FATBIN || kind == FILE_PTX) &&
-             has_device_suffix(modules->file) &&
-             !(modules->compiled &&
-               table_find(modules->compiled, text_of(modules->file)) != TABLE_NONE))
-        add_path(modules, modules->file);
-    return true;
+    archive_open_file(&archive, file);
+    while (archive_next(&archive, &member, &data)) {
+        enum file_kind kind = file_classify(data);
+
+        modules->object = archive_object_name(&archive, member, &modules->arena);
+        if (kind == FILE_HOST_OBJECT)
+            add_object_modules(modules, data);
+        else if (!member.data && (kind == FILE_CUBIN || kind == FILE_FATBIN || kind == FILE_PTX) &&
+                 has_device_suffix(file->path) &&
+                 !(modules->compiled &&
+                   table_find(modules->compiled, text_of(file->path)) != TABLE_NONE))
+            add_path(modules, file->path);
+    }
+    modules->ok &= !archive.is_damaged;
 }
 
 static bool is_module_left_out(const struct modules *modules, size_t index)
@@ -182,11 +182,9 @@ bool modules_list(struct buffer *list, const struct inputs *inputs, const struct
     CONTEXT_DEFER(arena_cleanup, &modules.arena);
     CONTEXT_DEFER(table_cleanup, &modules.registered);
     for (int pass = 0; pass < (without_system ? 1 : 2); pass++)
-        for (size_t i = 0; i < inputs->count; i++) {
-            modules.file = inputs->files[i].path;
-            if (members_is_system(modules.file) == (pass == 1))
-                modules.ok &= archive_walk_file(&inputs->files[i], add_file_modules, &modules);
-        }
+        for (size_t i = 0; i < inputs->count; i++)
+            if (members_is_system(inputs->files[i].path) == (pass == 1))
+                add_file_modules(&modules, &inputs->files[i]);
     if (modules.ok)
         print_module_ids(&modules, list, last_first);
     return modules.ok;

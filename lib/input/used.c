@@ -34,15 +34,6 @@ static struct text beginning(struct text pattern)
     return (struct text){pattern.data, star ? (size_t)(star - pattern.data) : pattern.size};
 }
 
-static enum used_list find_list(const char *section)
-{
-    size_t list = 0;
-
-    while (list < USED_LISTS && strcmp(sections[list], section) != 0)
-        list++;
-    return (enum used_list)list;
-}
-
 static void add_pattern(struct collector *collector, struct text text, enum used_list list)
 {
     struct used_names *used = collector->used;
@@ -53,11 +44,8 @@ static void add_pattern(struct collector *collector, struct text text, enum used
     table_set(&set->starts, beginning(text), (uint32_t)set->count - 1);
 }
 
-static bool add_section_names(void *argument, const char *section, struct bytes data)
+static void add_section_names(struct collector *collector, enum used_list list, struct bytes data)
 {
-    struct collector *collector = argument;
-    enum used_list list = find_list(section);
-
     collector->has_lists = true;
     /* `ld -r` puts padding between the lists of two objects. */
     for (size_t at = 0, size; at < data.size; at += size + 1) {
@@ -72,30 +60,40 @@ static bool add_section_names(void *argument, const char *section, struct bytes 
         collector->lists_kernels |=
             list <= USED_INTERNAL_KERNELS && !members_is_system(collector->name);
     }
-    return true;
 }
 
 static void add_object_names(struct collector *collector, struct bytes data)
 {
+    struct hostobj object;
+    struct bytes contents;
+
     collector->has_lists = false;
     collector->object = data;
-    if (!hostobj_walk_names(collector->name, data, sections, USED_LISTS, add_section_names,
-                            collector))
-        collector->ok = false;
+    hostobj_open(&object, collector->name, data);
+    for (int list = 0; list < USED_LISTS; list++)
+        while (hostobj_next(&object, sections[list], &contents))
+            add_section_names(collector, (enum used_list)list, contents);
+    collector->ok &= !object.is_damaged;
     collector->all_have &= collector->has_lists;
 }
 
-static bool add_file_names(void *argument, struct text name, struct bytes data)
+static void add_file_names(struct collector *collector, const struct input_file *file)
 {
-    struct collector *collector = argument;
-    enum file_kind kind = file_classify(data);
+    struct archive archive;
+    struct text name;
+    struct bytes data;
 
-    (void)name;
-    if (kind == FILE_HOST_OBJECT)
-        add_object_names(collector, data);
-    collector->has_other_code |=
-        file_code_kind(kind) != 0 || kind == FILE_FATBIN || kind == FILE_OFFLOAD;
-    return true;
+    collector->name = file->path;
+    archive_open_file(&archive, file);
+    while (archive_next(&archive, &name, &data)) {
+        enum file_kind kind = file_classify(data);
+
+        if (kind == FILE_HOST_OBJECT)
+            add_object_names(collector, data);
+        collector->has_other_code |=
+            file_code_kind(kind) != 0 || kind == FILE_FATBIN || kind == FILE_OFFLOAD;
+    }
+    collector->ok &= !archive.is_damaged;
 }
 
 COMPARISON(by_size, size_t, COMPARE(*a, *b));
@@ -160,10 +158,8 @@ bool used_collect(struct used_names *used, const struct inputs *inputs,
     used->is_ignored = request->ignore_host_info;
     if (used->is_ignored)
         return true;
-    for (size_t i = 0; i < inputs->count && collector.all_have; i++) {
-        collector.name = inputs->files[i].path;
-        collector.ok &= archive_walk_file(&inputs->files[i], add_file_names, &collector);
-    }
+    for (size_t i = 0; i < inputs->count && collector.all_have; i++)
+        add_file_names(&collector, &inputs->files[i]);
     list_lengths(&used->kernels, &used->arena);
     list_lengths(&used->variables, &used->arena);
     used->has_lists = collector.all_have && collector.lists_kernels;

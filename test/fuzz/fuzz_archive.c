@@ -10,30 +10,30 @@ static void touch(uint8_t *sum, const void *data, size_t size)
         *sum ^= ((const uint8_t *)data)[i];
 }
 
-static bool see_section(void *argument, const char *section, struct bytes data)
-{
-    (void)section;
-    touch(argument, data.data, data.size);
-    return true;
-}
-
 static void see_object(uint8_t *sum, struct bytes data)
 {
-    hostobj_walk("x.o", data, see_section, sum);
-    *sum ^= hostobj_is_shared(data);
-}
+    static const char *const sections[] = HOSTOBJ_SECTIONS;
+    struct hostobj object;
+    struct bytes contents;
 
-static bool see_member(void *argument, struct text name, struct bytes data)
-{
-    touch(argument, name.data, name.size);
-    see_object(argument, data);
-    return true;
+    hostobj_open(&object, "x.o", data);
+    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
+        while (hostobj_next(&object, sections[i], &contents))
+            touch(sum, contents.data, contents.size);
+    *sum ^= hostobj_is_shared(data);
 }
 
 static void fuzz(struct bytes rest)
 {
+    struct archive archive;
+    struct text name;
+    struct bytes data;
     uint8_t sum = 0;
 
-    archive_walk("x.a", rest, see_member, &sum);
+    archive_open(&archive, "x.a", rest);
+    while (archive_next(&archive, &name, &data)) {
+        touch(&sum, name.data, name.size);
+        see_object(&sum, data);
+    }
     see_object(&sum, rest);
 }

@@ -234,25 +234,23 @@ struct library {
     size_t count, capacity;
 };
 
-static bool list_member(void *argument, struct text name, struct bytes data)
-{
-    struct library *library = argument;
-    nvJitLinkInputType type = contents_type(data);
-
-    if (type != NVJITLINK_INPUT_NONE && type != NVJITLINK_INPUT_LIBRARY)
-        ARENA_PUSH(library->arena, library->list, library->count, library->capacity) =
-            (struct input){.data = data,
-                           .name = arena_printf(library->arena, "%s(%.*s)", library->archive->name,
-                                                TEXT_ARG(name))};
-    return true;
-}
-
 static enum link_code list_linked_members(void *argument)
 {
     struct library *library = argument;
-    const struct input *archive = library->archive;
+    struct archive archive;
+    struct text name;
+    struct bytes data;
 
-    return archive_walk(archive->name, archive->data, list_member, library) ? LINK_OK : LINK_FAILED;
+    archive_open(&archive, library->archive->name, library->archive->data);
+    while (archive_next(&archive, &name, &data)) {
+        nvJitLinkInputType type = contents_type(data);
+
+        if (type != NVJITLINK_INPUT_NONE && type != NVJITLINK_INPUT_LIBRARY)
+            ARENA_PUSH(library->arena, library->list, library->count, library->capacity) =
+                (struct input){.data = data,
+                               .name = archive_object_name(&archive, name, library->arena)};
+    }
+    return archive.is_damaged ? LINK_FAILED : LINK_OK;
 }
 
 /* Adds each member like an input. Those before one that is wrong, or before damage, stay (measured

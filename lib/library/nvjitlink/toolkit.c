@@ -28,20 +28,13 @@ static const struct {
 } note
     __attribute__((used, section(SECTION), aligned(4))) = {{sizeof NOTE_NAME, 4, 1}, NOTE_NAME, 1};
 
-static bool see_section(void *is_ours, const char *section, struct bytes data)
-{
-    (void)section;
-    (void)data;
-    *(bool *)is_ours = true;
-    return true;
-}
-
 /* Whether it is a shared object other than this library. */
 static bool is_foreign(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct bytes data = {0};
-    bool is_mapped, is_ours = false;
+    struct bytes data = {0}, contents;
+    struct hostobj object;
+    bool is_mapped;
 
     if (fd < 0)
         return false;
@@ -51,9 +44,10 @@ static bool is_foreign(const char *path)
         return false;
     CONTEXT_DEFER(descriptor_unmap, &data);
     DIAG_SILENCE();
-    return hostobj_is_shared(data) &&
-           hostobj_walk_names("", data, &(const char *){SECTION}, 1, see_section, &is_ours) &&
-           !is_ours;
+    if (!hostobj_is_shared(data))
+        return false;
+    hostobj_open(&object, "", data);
+    return !hostobj_find(&object, SECTION, &contents) && !object.is_damaged;
 }
 
 /* Searches the folders of LD_LIBRARY_PATH. */
