@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +17,12 @@
 #include "os/output_target.h"
 #include "os/thread.h"
 
-/* The suffix that mkostemp replaces, and how much of the target's name stays before it. */
+/* The suffix for a number, and how much of the target's name stays before it. */
 static const char suffix[] = ".XXXXXX";
 #define MOST_KEPT 64u
+
+/* Others may have temporaries of the same names. */
+#define MOST_TRIES 1000
 
 /* Some file systems, such as ext4, write a file to the disk before they rename it onto another one:
  * that is noticeable from this size on (measured: 15 ms for 20 MB). */
@@ -36,14 +40,20 @@ static bool open_failed(struct output *output)
 }
 
 /* Creates the temporary and notes its name, with signals blocked: a handler that ran between the
- * two would leave the file behind. */
+ * two would leave the file behind. Its mode is 0666 less the umask from the start. */
 static bool open_temporary(struct output *output)
 {
+    static atomic_uint next;
+    char *number = output->target - sizeof suffix + 1;
     sigset_t before = thread_block_signals();
-    int error;
+    int error = EEXIST;
 
-    output->fd = mkostemp(output->temporary, O_CLOEXEC);
-    error = errno;
+    for (int tries = 0; output->fd < 0 && error == EEXIST && tries < MOST_TRIES; tries++) {
+        snprintf(number, sizeof suffix - 1, "%06x",
+                 ((unsigned)getpid() * 64 + atomic_fetch_add(&next, 1)) & 0xffffff);
+        output->fd = open(output->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        error = errno;
+    }
     if (output->fd >= 0)
         output->slot = leftover_note(output->temporary);
     thread_restore_signals(before);
@@ -82,26 +92,6 @@ bool output_open(struct output *output, const char *path)
     return open_temporary(output) || open_failed(output);
 }
 
-/* umask(2) can only be read by setting it, which other threads would notice; /proc has it since
- * Linux 4.7. */
-static mode_t current_mask(void)
-{
-    FILE *status = fopen("/proc/self/status", "re");
-    char line[128];
-    unsigned mask = 0;
-    bool is_known = false;
-
-    while (status && !is_known && fgets(line, sizeof line, status))
-        is_known = sscanf(line, "Umask: %o", &mask) == 1;
-    if (status)
-        fclose(status);
-    if (!is_known) {
-        mask = umask(0);
-        umask(mask);
-    }
-    return mask;
-}
-
 bool output_fail(struct output *output, int error)
 {
     const char *path = output->path;
@@ -136,9 +126,7 @@ bool output_finish(struct output *output)
 
     if (output->fd < 0)
         return true;
-    if (output->temporary && fchmod(output->fd, 0666 & ~current_mask()))
-        failed = errno;
-    if (close(output->fd) && !failed)
+    if (close(output->fd))
         failed = errno;
     output->fd = -1;
     return !failed || output_fail(output, failed);
