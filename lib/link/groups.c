@@ -6,7 +6,7 @@
 #include "base/context.h"
 #include "base/word_list.h"
 #include "diag/diag.h"
-#include "options/embedded.h"
+#include "options/consensus.h"
 
 static bool is_ptx(const struct member *member)
 {

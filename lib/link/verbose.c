@@ -9,7 +9,7 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
-#include "options/embedded.h"
+#include "options/consensus.h"
 #include "output/std_streams.h"
 
 static const char *kind_name(uint32_t kind)

@@ -8,7 +8,7 @@
 #include "diag/symbol_names.h"
 #include "diag/json_tree.h"
 #include "observe/facts.h"
-#include "options/embedded.h"
+#include "options/consensus.h"
 
 /* Increase this when something is removed or changes its meaning. */
 #define REPORT_FORMAT 1u

@@ -9,7 +9,6 @@
 
 #include "diag/diag.h"
 #include "input/select.h"
-#include "options/embedded.h"
 
 /* Shared by the checks. */
 struct reach {
@@ -34,11 +33,6 @@ void consensus_add(struct consensus *consensus, bool found, int32_t value)
     if (found && consensus->state <= CONSENSUS_ABSENT)
         consensus->value = value;
     consensus->state = next[consensus->state][found ? 1 + (value != consensus->value) : 0];
-}
-
-static bool has_one_value(const struct consensus *consensus)
-{
-    return consensus->state == CONSENSUS_PRESENT || consensus->state == CONSENSUS_MIXED;
 }
 
 /* Every LTO member takes part, even if nothing refers to it (measured). */
@@ -105,7 +99,7 @@ static void check_line_info(struct reach *reach)
     const struct consensus *consensus = &agreement->embedded[EMBEDDED_LINE_INFO];
 
     agreement->line_info =
-        reach->request->line_info || (reach->request->lto && has_one_value(consensus));
+        reach->request->line_info || (reach->request->lto && consensus_has_one_value(consensus));
     if (consensus->state != CONSENSUS_MIXED || !reach->request->lto)
         return;
     diag_info("Some objects do not have '-lineinfo' specified but others do; will build everything "
@@ -132,7 +126,7 @@ static bool settle_maxreg(struct reach *reach)
 
     if (linked->state == CONSENSUS_CONFLICT)
         return report_conflict(reach, EMBEDDED_MAXREG);
-    if (has_one_value(linked) && linked->value > 0)
+    if (consensus_has_one_value(linked) && linked->value > 0)
         agreement->maxrregcount = linked->value;
     if (consensus->state == CONSENSUS_CONFLICT) {
         note_kept(reach, EMBEDDED_MAXREG);
@@ -189,7 +183,7 @@ static bool check_split_compile(struct reach *reach)
     int32_t wanted = request->has_split_compile ? request->split_compile : 1;
 
     agreement->split_compile = wanted;
-    if (has_one_value(consensus)) {
+    if (consensus_has_one_value(consensus)) {
         agreement->split_compile = consensus->value;
         if (diag_state_get()->verbose && request->has_split_compile && consensus->value != wanted) {
             diag_verbose("the objects' '-split-compile=%d' is used instead of the command line's "

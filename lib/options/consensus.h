@@ -1,9 +1,5 @@
-/* consensus.h: combining the options embedded in the members with the command line.
- *
- * Each LTO member carries the options it was compiled with as text. They are combined by a state
- * machine per option (minilink-internals(7), Value consensus), each option with its own rule for
- * what a difference means; fatbin option texts are parsed exactly as nvlink was measured to.
- */
+/* consensus.h: combining the options that LTO members were compiled with, which they carry as text,
+ * with the command line, by a state machine per option (minilink-internals(7), Value consensus). */
 #pragma once
 
 #include <stdbool.h>
@@ -26,6 +22,12 @@ struct consensus {
     int32_t value; /* in states PRESENT, MIXED, CONFLICT: the first value seen */
 };
 
+/* Whether those that have it agree. */
+static inline bool consensus_has_one_value(const struct consensus *consensus)
+{
+    return consensus->state == CONSENSUS_PRESENT || consensus->state == CONSENSUS_MIXED;
+}
+
 /* Takes one more member into account. */
 void consensus_add(struct consensus *consensus, bool found, int32_t value);
 
@@ -40,6 +42,24 @@ enum embedded_option {
     EMBEDDED_SPLIT_COMPILE, /* -split-compile N */
     EMBEDDED_COUNT,
 };
+
+/* Reading one member's option string as nvlink reads it (embedded.c).
+ *
+ * Measured: a substring search, the first match counts; `-split-compile ` and `-maxreg ` with one
+ * blank, `-ftz=`, `-prec_div=`, `-prec_sqrt=`, `-fmad=` with an equals sign, then a number as atoi
+ * reads it (white space, sign, digits), cut to 32 bits: "2x" is 2, "abc" is 0, "4294967298" is 2,
+ * and "99999999999999999999" is -1, the cut end of the 64-bit range. `-generate-line-info` has no
+ * value. A NUL in the string ends it.
+ *
+ * Looks for `option` in `options`. True when it is there, with its number in *value (1 for
+ * -generate-line-info). Never reads beyond options.size. */
+bool embedded_find(struct text options, enum embedded_option option, int32_t *value);
+
+/* The option's name as nvlink prints it in messages: "-maxrregcount", "-prec-div". */
+const char *embedded_name(enum embedded_option option);
+
+/* The option's spelling in the string: "-maxreg ", "-prec_div=". */
+const char *embedded_spelling(enum embedded_option option);
 
 /* What the command line says. */
 struct option_request {

@@ -3,7 +3,7 @@
  * The strings come from nvcc's command line for cicc ("-split-compile 2 -ftz=0 -prec_div=1 ") and
  * are not split into words by nvlink: whatever follows the option's spelling is its number, and
  * what precedes it does not matter, so "x-split-compile 2" counts too. */
-#include "options/embedded.h"
+#include "options/consensus.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,6 +6,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/word_list.h"
 #include "diag/diag.h"
 
 static bool is_option(struct text name, const char *longer, const char *shorter)
@@ -13,33 +14,22 @@ static bool is_option(struct text name, const char *longer, const char *shorter)
     return text_equal(name, text_of(longer)) || text_equal(name, text_of(shorter));
 }
 
-/* Most names that the words can hold: each ends with its word or a comma. */
-static size_t most_names(const char *const *words, size_t *word_count)
+static bool add_pattern(struct entry_selection *selection, struct arena *arena, struct text text)
 {
-    size_t most = 0;
-
-    for (*word_count = 0; words && words[*word_count]; ++*word_count) {
-        most++;
-        for (const char *c = words[*word_count]; *c; c++)
-            most += *c == ',';
-    }
-    return most;
-}
-
-static bool compile_pattern(struct entry_pattern *pattern)
-{
-    char *copy = memory_copy_string(pattern->text.data, pattern->text.size);
-    int error = regcomp(&pattern->expression, copy, REG_EXTENDED | REG_NOSUB);
+    struct entry_pattern *pattern = &ARENA_PUSH(
+        arena, selection->patterns, selection->pattern_count, selection->pattern_capacity);
+    int error = regcomp(&pattern->expression, arena_string(arena, text), REG_EXTENDED | REG_NOSUB);
     char why[128];
 
-    free(copy);
+    pattern->text = text;
     if (error == 0)
         return true;
+    selection->pattern_count--;
     if (error == REG_ESPACE)
         context_raise(LINK_NO_MEMORY);
     regerror(error, &pattern->expression, why, sizeof why);
     return diag_fatal("'%.*s' (-Xptxas --entry-pattern) is no regular expression: %s",
-                      TEXT_ARG(pattern->text), why);
+                      TEXT_ARG(text), why);
 }
 
 bool entries_pattern_matches(const struct entry_pattern *pattern, struct text name)
@@ -53,21 +43,6 @@ bool entries_pattern_matches(const struct entry_pattern *pattern, struct text na
     return error == 0;
 }
 
-static bool add_patterns(struct entry_selection *selection, struct text list)
-{
-    struct text text;
-
-    while (text_take_part(&list, &text)) {
-        struct entry_pattern *pattern = &selection->patterns[selection->pattern_count];
-
-        pattern->text = text;
-        if (!compile_pattern(pattern))
-            return false;
-        selection->pattern_count++;
-    }
-    return true;
-}
-
 static void note_mode(struct entry_selection *selection, const char *word, struct text name)
 {
     if (*word != '-')
@@ -79,35 +54,30 @@ static void note_mode(struct entry_selection *selection, const char *word, struc
 
 bool entries_read(struct entry_selection *selection, struct arena *arena, const char *const *words)
 {
-    size_t word_count, other_count = 0;
-    size_t most = most_names(words, &word_count);
-    const char **others = arena_alloc(arena, word_count + 1, sizeof *others);
+    struct word_list others = {.arena = arena};
     bool ok = true;
 
-    *selection = (struct entry_selection){.others = others};
-    selection->names = arena_alloc(arena, most, sizeof *selection->names);
-    selection->patterns = arena_alloc(arena, most, sizeof *selection->patterns);
-    for (size_t i = 0; ok && i < word_count; i++) {
-        const char *start = words[i] + strspn(words[i], "-");
-        struct text name = {start, strcspn(start, "=")};
-        bool has_value = *words[i] == '-' && (start[name.size] || words[i + 1]);
-        struct text value = text_of(start[name.size] ? start + name.size + 1
-                                    : has_value      ? words[i + 1]
-                                                     : "");
+    *selection = (struct entry_selection){0};
+    for (; ok && words && *words; words++) {
+        const char *start = *words + strspn(*words, "-");
+        struct text name = {start, strcspn(start, "=")}, value, part;
+        bool is_joined = start[name.size] != '\0';
+        bool has_value = **words == '-' && (is_joined || words[1]);
+        bool is_pattern = has_value && is_option(name, "entry-pattern", "E");
 
-        if (has_value && is_option(name, "entry-pattern", "E")) {
-            ok = add_patterns(selection, value);
-            i += !start[name.size];
-        } else if (has_value && is_option(name, "entry", "e")) {
-            while (text_take_part(&value, &selection->names[selection->count]))
-                selection->count++;
-            i += !start[name.size];
-        } else {
-            note_mode(selection, words[i], name);
-            others[other_count++] = words[i];
+        if (!is_pattern && !(has_value && is_option(name, "entry", "e"))) {
+            note_mode(selection, *words, name);
+            word_list_add(&others, *words);
+            continue;
         }
+        value = text_of(is_joined ? start + name.size + 1 : *++words);
+        while (ok && text_take_part(&value, &part))
+            if (is_pattern)
+                ok = add_pattern(selection, arena, part);
+            else
+                ARENA_PUSH(arena, selection->names, selection->count, selection->capacity) = part;
     }
-    others[other_count] = NULL;
+    selection->others = word_list_end(&others);
     return ok;
 }
 

@@ -21,9 +21,9 @@ struct entry_pattern {
 
 struct entry_selection {
     struct text *names; /* each once or several times, as given */
-    size_t count;
+    size_t count, capacity;
     struct entry_pattern *patterns; /* of minilink's own --entry-pattern, and -E */
-    size_t pattern_count;
+    size_t pattern_count, pattern_capacity;
     const char *const *others; /* the words that are not about entries; ends with NULL */
     bool is_compile_only;      /* -c is among them */
     bool is_patch;             /* -astoolspatch: functions alone, which nothing calls */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "options/embedded.h"
+#include "options/consensus.h"
 
 void forward_value(struct word_list *words, const char *name, const char *value)
 {
@@ -11,15 +11,10 @@ void forward_value(struct word_list *words, const char *name, const char *value)
         word_list_printf(words, "%s=%s", name, value);
 }
 
-static void add_number(struct word_list *words, const char *name, int32_t value)
-{
-    word_list_printf(words, "%s=%d", name, (int)value);
-}
-
 static void add_split_compile(struct word_list *words, int32_t value)
 {
     if (value != 1)
-        add_number(words, embedded_name(EMBEDDED_SPLIT_COMPILE), value);
+        word_list_printf(words, "-split-compile=%d", (int)value);
 }
 
 static void add_ofast_compile(struct word_list *words, const struct option_request *request)
@@ -53,27 +48,24 @@ void forward_agreed(struct word_list *words, const struct agreement *agreement,
     if (agreement->debug)
         word_list_add(words, "-g");
     if (agreement->line_info)
-        word_list_add(words, embedded_name(EMBEDDED_LINE_INFO));
+        word_list_add(words, "-lineinfo");
     if (agreement->maxrregcount > 0)
-        add_number(words, embedded_name(EMBEDDED_MAXREG), agreement->maxrregcount);
+        word_list_printf(words, "-maxrregcount=%d", (int)agreement->maxrregcount);
     add_ofast_compile(words, request);
     forward_latest(words, request);
 }
 
+/* The names of libnvvm; only that of -fma differs from nvcc's. */
 void forward_arithmetic(struct word_list *words, const struct agreement *agreement)
 {
-    for (int option = EMBEDDED_FTZ; option <= EMBEDDED_FMAD; option++) {
-        const struct consensus *consensus = &agreement->embedded[option];
-        bool is_agreed =
-            consensus->state == CONSENSUS_PRESENT || consensus->state == CONSENSUS_MIXED;
+    static const char *const names[] = {[EMBEDDED_FTZ] = "-ftz",
+                                        [EMBEDDED_PREC_DIV] = "-prec-div",
+                                        [EMBEDDED_PREC_SQRT] = "-prec-sqrt",
+                                        [EMBEDDED_FMAD] = "-fma"};
 
-        /* The only one whose name in libnvvm differs from nvcc's. */
-        if (is_agreed)
-            add_number(words,
-                       option == EMBEDDED_FMAD ? "-fma"
-                                               : embedded_name((enum embedded_option)option),
-                       consensus->value);
-    }
+    for (int option = EMBEDDED_FTZ; option <= EMBEDDED_FMAD; option++)
+        if (consensus_has_one_value(&agreement->embedded[option]))
+            word_list_printf(words, "%s=%d", names[option], (int)agreement->embedded[option].value);
 }
 
 const char *const *forward_to_ptxas(struct arena *arena, const struct agreement *agreement,

@@ -1,7 +1,7 @@
 /* forward.h: the options agreed on as words for libnvJitLink and ptxas.
  *
  * minilink-internals(7), Option forwarding. The spellings are those of libnvJitLink, which hands
- * them to libnvvm, and of ptxas; members carry cicc's (options/embedded.h). */
+ * them to libnvvm, and of ptxas; members carry cicc's (options/consensus.h). */
 #pragma once
 
 #include "base/word_list.h"

@@ -3,7 +3,7 @@
  * Measured on nvcc 13.0 and 13.5: -maxrregcount, the words of -Xptxas, -lineinfo, -G, -fmad=false,
  * -split-compile and -device-stack-protector are stored, after `--compile-only`. nvlink 11.8 to
  * 13.5 cuts the string at blanks and tabs, knows no quotes, and assembles the member with its words
- * before those of the command line. LTO-IR has options of another form (options/embedded.h). */
+ * before those of the command line. LTO-IR has options of another form (options/consensus.h). */
 #pragma once
 
 #include <stdbool.h>

@@ -8,7 +8,7 @@
 #include "diag/diag.h"
 #include "diag/missing.h"
 #include "diag/symbol_names.h"
-#include "input/contents.h"
+#include "input/select.h"
 #include "ptx/link.h"
 #include "ptx/module.h"
 #include "ptx/source_place.h"

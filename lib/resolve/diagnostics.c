@@ -5,7 +5,7 @@
 #include "diag/diag.h"
 #include "diag/missing.h"
 #include "diag/symbol_names.h"
-#include "input/contents.h"
+#include "input/select.h"
 #include "ptx/driver_functions.h"
 
 struct explainer {

@@ -1,5 +1,5 @@
 /* fuzz_embedded.c: the first byte picks the option, the rest is a member's option string. */
-#include "options/embedded.h"
+#include "options/consensus.h"
 #include "fuzz.h"
 
 static void fuzz(struct bytes rest)

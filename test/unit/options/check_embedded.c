@@ -2,7 +2,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "options/embedded.h"
+#include "options/consensus.h"
 #include "suite.h"
 
 struct parse_case {
