@@ -2,7 +2,6 @@
  *
  * An architecture is a cell in a small table (number by suffix), so that counting how many groups
  * have it costs one step per entry. */
-#include "input/contents.h"
 
 #include <stdio.h>
 

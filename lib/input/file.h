@@ -1,9 +1,8 @@
 /* file.h: opening operands and classifying them by their content.
  *
- * Regular files are mapped read-only until inputs_close(), and all later stages use views into the
- * mapping. Some are read into memory instead: pipes; files written to within the last two seconds,
- * since another write might not change their times; and files beyond the number of mappings that a
- * process may have. */
+ * Regular files are mapped read-only until inputs_close(), and later stages use views into them.
+ * Read into memory instead are pipes, files written to within the last two seconds, since another
+ * write might not change their times, and files beyond the mappings that a process may have. */
 #pragma once
 
 #include "base/arena.h"

@@ -17,9 +17,9 @@ struct inflation {
 
 /* Sets *code to the entry's payload, or its part of one, as it was before compression: a view of
  * the container when it is stored, else bytes in `arena`. The whole payload's are counted in
- * `inflation`. `name` is the member, for
- * messages. False, and an error, when the stated size exceeds INFLATE_MAXIMUM or what the limit
- * leaves, or the payload is damaged, scrambled, or gives another size. */
+ * `inflation`. `name` is the member, for messages. False, and an error, when the stated size
+ * exceeds INFLATE_MAXIMUM or what the limit leaves, or the payload is damaged, scrambled, or gives
+ * another size. */
 bool inflate_entry(const struct fatbin_entry *entry, const char *name, struct inflation *inflation,
                    struct arena *arena, struct bytes *code);
 

@@ -14,7 +14,6 @@
 #include "facts/targets.h"
 #include "input/archive.h"
 #include "input/bitcode.h"
-#include "input/contents.h"
 #include "input/hostobj.h"
 #include "input/offload.h"
 #include "input/rawcode.h"

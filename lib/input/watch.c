@@ -26,36 +26,25 @@ struct watched {
 };
 
 /* The hash of a file's first `size` bytes. False when the file is shorter, or cannot be read. */
-static bool hash_watched(int fd, uint64_t size, XXH128_hash_t *hash)
+static bool hash_watched(const char *path, uint64_t size, XXH128_hash_t *hash)
 {
+    /* A pipe in its place must not keep the link waiting. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
     uint8_t piece[PIECE];
     XXH3_state_t state;
+    bool ok = fd >= 0;
     size_t part;
 
     XXH3_128bits_reset(&state);
-    for (uint64_t at = 0; at < size; at += part) {
+    for (uint64_t at = 0; ok && at < size; at += part) {
         part = size - at < PIECE ? (size_t)(size - at) : PIECE;
-        if (!descriptor_read(fd, piece, part, at))
-            return false;
-        XXH3_128bits_update(&state, piece, part);
+        ok = descriptor_read(fd, piece, part, at);
+        if (ok)
+            XXH3_128bits_update(&state, piece, part);
     }
-    *hash = XXH3_128bits_digest(&state);
-    return true;
-}
-
-/* A pipe in its place must not keep the link waiting. */
-static int open_watched(const char *path)
-{
-    return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-}
-
-static bool hash_watched_file(const char *path, uint64_t size, XXH128_hash_t *hash)
-{
-    int fd = open_watched(path);
-    bool ok = fd >= 0 && hash_watched(fd, size, hash);
-
     if (fd >= 0)
         close(fd);
+    *hash = XXH3_128bits_digest(&state);
     return ok;
 }
 
@@ -85,22 +74,15 @@ void watch_add_all(struct watch *watch, const struct watch *from)
 
 void watch_add_tool(struct watch *watch, const char *path)
 {
-    int fd = watch && path ? open_watched(path) : -1;
     struct watched watched = {.is_tool = true};
     struct stat status;
-    bool is_file;
 
-    if (fd < 0)
+    if (!watch || !path || stat(path, &status) != 0 || !S_ISREG(status.st_mode))
         return;
-    is_file = fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
-    if (is_file) {
-        watched.version = file_version_of(&status);
-        watched.has_hash = !file_version_is_settled(&watched.version) &&
-                           hash_watched(fd, watched.version.size, &watched.hash);
-    }
-    close(fd);
-    if (is_file)
-        add_watched(watch, path, watched);
+    watched.version = file_version_of(&status);
+    watched.has_hash = !file_version_is_settled(&watched.version) &&
+                       hash_watched(path, watched.version.size, &watched.hash);
+    add_watched(watch, path, watched);
 }
 
 #define REASON_SIZE 128
@@ -114,7 +96,7 @@ static const char *find_change(const struct watched *watched, char text[REASON_S
     if (change || !watched->has_hash)
         return change;
     errno = 0;
-    if (!hash_watched_file(watched->path, watched->version.size, &hash)) {
+    if (!hash_watched(watched->path, watched->version.size, &hash)) {
         snprintf(text, REASON_SIZE, "it can no longer be read (%s)",
                  errno ? strerror(errno) : "it became shorter");
         return text;
