@@ -17,10 +17,9 @@ struct arena {
     size_t block_size; /* of the next block; grows with use */
 };
 
-/* `count` * `size` bytes aligned for any type, uninitialised. Never NULL; raises LINK_NO_MEMORY. */
+/* `count` * `size` bytes aligned for any type, uninitialised or zeroed. Never NULL; raises
+ * LINK_NO_MEMORY. */
 void *arena_alloc(struct arena *arena, size_t count, size_t size);
-
-/* The same, zeroed. */
 void *arena_zalloc(struct arena *arena, size_t count, size_t size);
 
 /* Makes room for allocations of `bytes` in total with one block of exactly that size: for an arena
@@ -46,10 +45,8 @@ void *arena_grow(struct arena *arena, const void *array, size_t count, size_t *c
 /* The concatenation of `first` and `second`, NUL-terminated. */
 struct text arena_join(struct arena *arena, struct text first, struct text second);
 
-/* A NUL-terminated copy of a view. */
+/* A NUL-terminated copy of a view; as a view it does not count the NUL. */
 char *arena_string(struct arena *arena, struct text text);
-
-/* The same as a view, which does not count the NUL. */
 struct text arena_text(struct arena *arena, struct text text);
 
 /* printf into the arena; NUL-terminated. */
@@ -62,8 +59,6 @@ char *arena_vprintf(struct arena *arena, const char *format, va_list arguments)
  * empty. */
 void arena_take(struct arena *arena, struct arena *other);
 
-/* Frees every block; the arena is empty and usable again. */
+/* Frees every block; the arena is empty and usable again. The second is for CONTEXT_DEFER. */
 void arena_free(struct arena *arena);
-
-/* arena_free for CONTEXT_DEFER. */
 void arena_cleanup(void *arena);

@@ -66,7 +66,6 @@ struct bytes buffer_bytes(const struct buffer *buffer);
  * empty afterwards. */
 char *buffer_take(struct buffer *buffer, size_t *size);
 
+/* The second is for CONTEXT_DEFER. */
 void buffer_free(struct buffer *buffer);
-
-/* buffer_free for CONTEXT_DEFER. */
 void buffer_cleanup(void *buffer);

@@ -7,10 +7,9 @@
 
 #include <stddef.h>
 
-/* `count` * `size` bytes, uninitialised. Freed with free(). Never NULL, even for 0 bytes. */
+/* `count` * `size` bytes, uninitialised or zeroed. Freed with free(). Never NULL, even for 0 bytes.
+ */
 void *memory_alloc(size_t count, size_t size);
-
-/* The same, zeroed. */
 void *memory_zalloc(size_t count, size_t size);
 
 /* Grows the array at *array (element `size` bytes, *capacity elements) for `needed` elements, which

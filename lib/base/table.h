@@ -34,7 +34,6 @@ void table_set(struct table *table, struct text key, uint32_t value);
 /* Makes room for `count` more keys, so that the table need not grow while they are added. */
 void table_reserve(struct table *table, size_t count);
 
+/* The second is for CONTEXT_DEFER. */
 void table_free(struct table *table);
-
-/* table_free for CONTEXT_DEFER. */
 void table_cleanup(void *table);

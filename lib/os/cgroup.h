@@ -9,12 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Processors whose time the groups may use, rounded up; 0 = no limit. */
+/* Processors whose time, and bytes of memory that, the groups may use, rounded up; 0 = no limit. */
 uint64_t cgroup_cpu_limit(const char *root);
+uint64_t cgroup_memory_limit(const char *root);
 
 /* Processors that this process may use: those that it may run on (sched_getaffinity(2), which
  * taskset, cpusets and batch systems set), but no more than cgroup_cpu_limit(). At least 1. */
 size_t cgroup_processors(const char *root);
-
-/* Bytes of memory that the groups may use; 0 = no limit. */
-uint64_t cgroup_memory_limit(const char *root);

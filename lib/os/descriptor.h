@@ -1,7 +1,5 @@
-/* descriptor.h: open files, read and written whole.
- *
- * read() and write() may be partial or interrupted: these functions go on until all is done. Those
- * that read or write are async-signal-safe. */
+/* descriptor.h: open files, read and written whole, and the output of children. Functions that read
+ * or write go on until all is done, and are async-signal-safe. */
 #pragma once
 
 #include <stdbool.h>
@@ -40,3 +38,19 @@ bool descriptor_move_up(int *fd, int least);
 /* An anonymous file in memory, named `name` for debugging, closed on exec and not one of the
  * standard descriptors. -1 and errno when it cannot be made. */
 int descriptor_memory_file(const char *name);
+
+/* The output of a child, kept up to a limit. Start with {.limit = ...}. */
+struct capture {
+    char *data; /* malloc'ed, `size` bytes and a NUL; NULL = nothing yet */
+    size_t size;
+    size_t capacity;
+    size_t limit;
+    bool cut; /* there was more than the limit, or than memory for it */
+};
+
+/* A pipe whose ends are close-on-exec and no standard descriptors; the reading end does not block.
+ * False with errno. */
+bool capture_pipe(int fds[2]);
+
+/* Reads what is in the pipe now. False at its end. */
+bool capture_read(struct capture *capture, int fd);

@@ -21,7 +21,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "os/capture.h"
+#include "os/descriptor.h"
 #include "os/exec.h"
 #include "os/thread.h"
 

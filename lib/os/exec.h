@@ -64,14 +64,13 @@ struct exec_result {
 /* Runs a program and waits for its end. The caller frees result->output in every case. */
 void exec_run(const struct exec_request *request, struct exec_result *result);
 
-/* Describes how a child ended, in words that follow its name, in `text`; NULL when it succeeded. */
+/* How a child ended, in words that follow its name, in `text`; NULL when it succeeded. */
 const char *exec_describe_end(const struct exec_result *result, char *text, size_t size);
 
 /* Starts a program and returns at once; its output waits in a pipe, as far as that has room. The
  * caller ends it with exec_finish(). NULL, with errno set, when it cannot be started. */
 struct exec_child *exec_start(const struct exec_request *request);
 
-/* Whether a child has printed anything yet. */
 bool exec_has_printed(const struct exec_child *child);
 
 /* Whether the request is cancelled: *cancelled is set, or exec_kill_all was called. */

@@ -7,11 +7,11 @@
 
 /* Coarser than the clock of any kernel (CONFIG_HZ is 100 at least) and than the timestamps of any
  * file system: FAT's are even seconds. */
-#define SETTLED_SECONDS 2
+#define SETTLED_NANOSECONDS 2000000000
 
 /* A process that has a file open but has not written to it for so long is no writer: programs keep
  * temporary files open while they run others on them. The whole wait is limited, too. */
-#define PAUSE_MILLISECONDS   50
+#define PAUSE_NANOSECONDS    50000000
 #define LONGEST_MILLISECONDS 1000
 
 struct file_version file_version_of(const struct stat *status)
@@ -23,26 +23,21 @@ struct file_version file_version_of(const struct stat *status)
                                  .changed = status->st_ctim};
 }
 
-static bool is_time_before(struct timespec time, struct timespec other)
+static int64_t nanoseconds(struct timespec time)
 {
-    return time.tv_sec < other.tv_sec ||
-           (time.tv_sec == other.tv_sec && time.tv_nsec < other.tv_nsec);
-}
-
-static bool is_same_time(struct timespec time, struct timespec other)
-{
-    return time.tv_sec == other.tv_sec && time.tv_nsec == other.tv_nsec;
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
 /* A time in the future is not settled, either: clocks are set, and file servers have their own. */
 bool file_version_is_settled(const struct file_version *version)
 {
-    struct timespec bound;
+    struct timespec now;
+    int64_t bound;
 
-    if (clock_gettime(CLOCK_REALTIME, &bound))
+    if (clock_gettime(CLOCK_REALTIME, &now))
         return false;
-    bound.tv_sec -= SETTLED_SECONDS;
-    return is_time_before(version->written, bound) && is_time_before(version->changed, bound);
+    bound = nanoseconds(now) - SETTLED_NANOSECONDS;
+    return nanoseconds(version->written) < bound && nanoseconds(version->changed) < bound;
 }
 
 /* The kernel grants no read lease for a file that is open, or mapped, for writing. A process that
@@ -63,9 +58,8 @@ static bool was_written_just_now(const struct stat *status)
 
     if (clock_gettime(CLOCK_REALTIME, &now))
         return false;
-    age = (int64_t)(now.tv_sec - status->st_ctim.tv_sec) * 1000 +
-          (now.tv_nsec - status->st_ctim.tv_nsec) / 1000000;
-    return age >= 0 && age < PAUSE_MILLISECONDS;
+    age = nanoseconds(now) - nanoseconds(status->st_ctim);
+    return age >= 0 && age < PAUSE_NANOSECONDS;
 }
 
 void file_version_wait_for_writer(int fd, struct stat *status)
@@ -95,8 +89,8 @@ const char *file_version_change(const struct file_version *version, const char *
         return "it became shorter";
     if (now.size > version->size)
         return "it became longer";
-    if (!is_same_time(now.written, version->written) ||
-        !is_same_time(now.changed, version->changed))
+    if (nanoseconds(now.written) != nanoseconds(version->written) ||
+        nanoseconds(now.changed) != nanoseconds(version->changed))
         return "it was written to, or its mode or links were changed";
     return NULL;
 }

@@ -1,9 +1,8 @@
-/* fork_serve.h: the server's side of fork_server.h: in minilink as a child of itself, and in
- * foreign programs through os/preload; and its protocol. The server's standard input is a socket
- * that keeps message boundaries. A request for a job carries descriptors. The job is answered by
- * its copy, just before that ends, and by the server once the copy has ended, unless the next job
- * is there by then: the linker takes what comes first, and drops answers to earlier jobs. The end
- * of the socket ends the server. */
+/* fork_serve.h: the server's side of fork_server.h, and its protocol. The server's standard input
+ * is a socket that keeps message boundaries; its end ends the server. A request for a job carries
+ * descriptors. The job is answered by its copy, just before that ends, and by the server once it
+ * has ended, unless the next job is there by then: the linker takes what comes first, and drops
+ * answers to earlier jobs. */
 #pragma once
 
 #include <stddef.h>

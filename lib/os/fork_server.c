@@ -17,7 +17,6 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "os/capture.h"
 #include "os/descriptor.h"
 #include "os/file.h"
 #include "os/fork_serve.h"

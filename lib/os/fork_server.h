@@ -1,16 +1,12 @@
-/* fork_server.h: a foreign program that is started once, and forked for each job.
+/* fork_server.h: a foreign program that is started once, and forked for each job, where it opens
+ * its input: by a shared object that is preloaded. Children of minilink's own that have loaded
+ * libLLVM or libnvJitLink do the same. minilink-internals(7), A ptxas that is copied, has times.
  *
- * A small shared object, which is preloaded, waits where the program opens its input and forks
- * there for each job, as AFL's fork server does. minilink does the same with children of its own
- * that have loaded libLLVM or libnvJitLink. minilink-internals(7), A ptxas that is copied, has
- * times.
- *
- * A server does one job at a time, and waits for the next one for two seconds at most. A busy
- * server can be cloned for a concurrent job. A server is reused only for the same arguments,
- * program file, environment, working folder and user. In the program it ends with the link. In a
- * library it outlives the link, ends with the process at the latest, and is no child of the
- * process, so that a caller that waits for all children does not wait for it. Safety. Called by
- * many threads at once. */
+ * A server does one job at a time, and waits for the next one for two seconds at most; a busy one
+ * is cloned for a concurrent job. It is reused only for the same arguments, program file,
+ * environment, working folder and user. In the program it ends with the link. In a library it ends
+ * with the process at the latest, and is no child of it, so that a caller that waits for all
+ * children does not wait for it. Called by many threads at once. */
 #pragma once
 
 #include <stdbool.h>

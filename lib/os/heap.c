@@ -2,7 +2,6 @@
  * own. */
 #include "os/heap.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <malloc.h>
 #include <stdbool.h>
@@ -77,15 +76,12 @@ void heap_keep_freed(void)
 struct heap_use heap_use(void)
 {
     uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-    unsigned long mapped, resident;
-    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    char text[128];
-    ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    FILE *file = fopen("/proc/self/statm", "re");
+    unsigned long mapped = 0, resident = 0;
 
-    if (fd >= 0)
-        close(fd);
-    text[size > 0 ? size : 0] = '\0';
-    if (sscanf(text, "%lu %lu", &mapped, &resident) != 2)
-        return (struct heap_use){0};
+    if (file && fscanf(file, "%lu %lu", &mapped, &resident) != 2)
+        mapped = resident = 0;
+    if (file)
+        fclose(file);
     return (struct heap_use){mapped * page, resident * page};
 }

@@ -15,10 +15,10 @@ struct heap_range {
  * time of assembling). Must be called first of all, and not by a library. */
 void heap_keep_freed(void);
 
-/* Prepares for allocations of about `bytes`. Such a program then takes them in pages of 2 MB, where
- * the kernel has some: each page of 4 KB costs a fault (a fifth of a large merge's time). Other
- * threads allocate from the same heap from then on. Does nothing in other programs, or for few
- * bytes; to be called while there is one thread. Returns the range of pages, which may be empty. */
+/* Such a program then takes allocations of about `bytes` in pages of 2 MB, where the kernel has
+ * some: each page of 4 KB costs a fault (a fifth of a large merge's time). Other threads allocate
+ * from the same heap from then on. Does nothing in other programs, or for few bytes. To be called
+ * while there is one thread. Returns the range of pages, which may be empty. */
 struct heap_range heap_expect(size_t bytes);
 
 /* Gets one of `parts` parts of these pages from the kernel, which clears them: the threads of a

@@ -1,10 +1,9 @@
 /* toolkit.h: finds the files of a CUDA toolkit that minilink uses: ptxas and libnvJitLink.
  *
- * A toolkit is a folder with bin/, lib64/ (or lib/, targets/<machine>/lib/) and nvvm/. Users may
- * have none, one, several, or scripts on PATH that run the tools of one elsewhere. pip puts one
- * into an environment: into nvidia/cu13 of its site-packages, or, before 13.0, into
- * nvidia/cuda_nvcc and nvidia/nvjitlink. Where a toolkit can be named, its environment, the
- * environment's site-packages or their folder "nvidia" can be, too. */
+ * A toolkit is a folder with bin/ and lib64/ (or lib/, targets/<machine>/lib/). pip puts one into
+ * nvidia/cu13 of an environment's site-packages, or, before 13.0, into nvidia/cuda_nvcc and
+ * nvidia/nvjitlink. Where a toolkit can be named, its environment, the environment's site-packages
+ * or their folder "nvidia" can be, too. */
 #pragma once
 
 #include <stdbool.h>
