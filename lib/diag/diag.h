@@ -186,10 +186,9 @@ bool diag_report(enum diag_severity severity, enum diag_trait trait, const struc
  * where nothing can be raised. */
 void diag_no_memory(void);
 
-/* Notes the kind of the reported failure, for the exit status. Returns false. */
+/* Notes the kind of the calling thread's failure, for the exit status; the last one counts. Returns
+ * false. */
 bool diag_blame(enum link_code code);
-
-/* The kind that was noted last by the calling thread. */
 enum link_code diag_blamed(void);
 
 /* Prints whole lines that are no message, unchanged, where messages go. False, with errno set, when
@@ -213,9 +212,9 @@ struct diag_place diag_place_behind(const char *file, struct text text, size_t o
  * and a source line when that line is very long. */
 struct diag_place diag_place_find(const struct diag_place *place);
 
-/* The calling thread's messages go to `sink` until diag_divert_end(), which is for CONTEXT_DEFER,
- * too; with NULL they are dropped: for attempts whose failure the caller reports, if anybody does.
- * The thread's counts of errors are then as before: the sink's are added when it is replayed. */
+/* The calling thread's messages go to `sink`, or with NULL nowhere, until diag_divert_end(), which
+ * is for CONTEXT_DEFER, too. Its counts of errors are then as before: the sink's are added when it
+ * is replayed. */
 struct diag_diversion {
     struct diag_state before;
     struct diag_sink dropped;
@@ -232,21 +231,16 @@ void diag_divert_end(void *diversion);
     CONTEXT_DEFER(diag_divert_end, &diag_unheard_)
 
 /* Runs function(argument) in the calling thread under a recovery point, with the reporting flags of
- * `parent` and its messages going to `sink`. Returns its result, or what was raised. The thread's
- * counts of errors stay as they are: the sink's are added when it is replayed. */
+ * `parent` and its messages diverted to `sink`. Returns its result, or what was raised. */
 enum link_code diag_collect(enum link_code (*function)(void *argument), void *argument,
                             const struct diag_state *parent, struct diag_sink *sink);
 
 /* Prints what a sink has collected, adds its errors to the calling thread's, and empties it. */
 void diag_replay(struct diag_sink *sink);
-
-/* Frees a sink's memory. */
 void diag_sink_free(struct diag_sink *sink);
 
-/* How many similar warnings are shown. */
+/* How many similar warnings are shown, and whether more are only counted. */
 #define DIAG_UNFOLDED 3
-
-/* Whether similar warnings beyond these are only counted. */
 bool diag_folds(void);
 
 /* How many more errors get notes that are expensive to make: those that are shown, at most a
@@ -255,7 +249,6 @@ size_t diag_room(void);
 
 /* Reports in notes how many messages were not shown. For the end of the link. */
 void diag_tally_end(struct diag_tally *tally);
-
 void diag_tally_free(struct diag_tally *tally);
 
 /* Errors (fatal ones too) that the calling thread has reported or replayed. */

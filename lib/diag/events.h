@@ -34,8 +34,6 @@ struct event {
     bool is_apart;     /* another process or machine did it, while the thread went on */
 };
 
-struct event_log;
-
 /* An event of a log, and its row. */
 struct logged_event {
     struct event event; /* the name is in the log */
@@ -58,25 +56,23 @@ struct events {
     size_t lost;    /* events lost for lack of memory */
 };
 
+struct event_log;
+
 /* Opens a log for the calling thread and those that inherit from it. NULL without memory. */
 struct event_log *events_open(void);
 
 /* Ends the recording, and frees the log; NULL is none. */
 void events_close(struct event_log *log);
 
-/* Whether the calling thread records. */
+/* Whether the calling thread records; and now, by clock_now(), or 0 if it does not. */
 bool events_are_on(void);
-
-/* Now, in nanoseconds of clock_now(); 0 if the thread does not record. */
 uint64_t events_clock(void);
 
 /* Records `event` in the calling thread's row. */
 void events_record(const struct event *event);
 
-/* Records that the counter has a new value. `name` is a literal. */
+/* Records that the counter has a new value; and counter "memory": what the process has in use. */
 void events_count(const char *name, uint64_t value);
-
-/* Records the memory that the process has in use, as counter "memory". */
 void events_count_memory(void);
 
 /* Events that the calling thread, and those that inherit from it, record from here on belong to the

@@ -52,10 +52,8 @@ struct missing {
 /* For symbols below `count`. All is in the arena, which is the caller's to free. */
 void missing_begin(struct missing *missing, size_t count);
 
-/* Adds a definition. */
+/* Adds a definition; a reference, if the symbol is missing. */
 void missing_define(struct missing *missing, uint32_t symbol, struct text name);
-
-/* Adds a reference, if the symbol is missing. */
 void missing_refer(struct missing *missing, const struct missing_reference *reference);
 
 /* Reports `count` errors, each of the first `explained` with its notes; elsewhere[i] is the last of
@@ -70,7 +68,7 @@ void missing_explain(struct missing *missing, uint32_t symbol, uint32_t file, st
 /* How a note prints the name. */
 const char *missing_say(struct missing *missing, struct text name);
 
-/* A note, the second time. `place` may be NULL. */
+/* A note, the second time; `place` may be NULL. */
 void missing_note(struct missing *missing, const struct diag_place *place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
