@@ -97,11 +97,15 @@ static struct fact_piece pieces[] = {
     {4, 0, 0, 9, TEXT(".debug_line")},
 };
 
-static struct fact_name names[] = {
-    {TEXT("k2"), 0, 0x100, 1, 4, STT_FUNC},          {TEXT("f"), 0x100, 0x80, 1, 0, STT_FUNC},
-    {TEXT("counter"), 0, 4, 2, 1, STT_OBJECT},       {TEXT("end"), 0x40, 0, 2, 0, STT_OBJECT},
-    {TEXT("table"), 8, 0x20, 3, 0, STT_OBJECT},      {{0}, 0, 0, FACT_NONE, 0, STT_NOTYPE},
-    {TEXT("vprintf"), 0, 0, FACT_NONE, 0, STT_FUNC}, {TEXT("malloc"), 0, 0, FACT_NONE, 0, STT_FUNC},
+static struct merge_name names[] = {
+    {{0}, 0, 0, 0, 0, 0, STT_NOTYPE, 0},
+    {TEXT("vprintf"), 0, 0, 0, 0, 0, STT_FUNC, 0},
+    {TEXT("malloc"), 0, 0, 0, 0, 0, STT_FUNC, 0},
+    {TEXT("k2"), 0, 0x100, 1, 0, 0, STT_FUNC, 0},
+    {TEXT("f"), 0x100, 0x80, 1, 0, 0, STT_FUNC, 0},
+    {TEXT("counter"), 0, 4, 2, 0, 0, STT_OBJECT, 0},
+    {TEXT("end"), 0x40, 0, 2, 0, 0, STT_OBJECT, 0},
+    {TEXT("table"), 8, 0x20, 3, 0, 0, STT_OBJECT, 0},
 };
 
 static struct fact_function functions[] = {

@@ -79,15 +79,6 @@ struct fact_piece {
     struct text name; /* name of the section in the input */
 };
 
-struct fact_name {
-    struct text name;
-    uint64_t value;
-    uint64_t size;
-    uint32_t section; /* FACT_NONE: undefined */
-    uint32_t member;
-    uint8_t type;
-};
-
 struct fact_function {
     struct text name;
     struct kernel_report report;
@@ -148,7 +139,7 @@ struct observation {
     struct fact_piece *pieces;         /* sorted by section and place */
     size_t piece_count;
     size_t piece_capacity;
-    struct fact_name *names; /* sorted by section and place */
+    struct merge_name *names; /* sorted by section and place; undefined ones first */
     size_t name_count;
     struct fact_function *functions; /* in the order of the output */
     size_t function_count;

@@ -130,7 +130,7 @@ COMPARISON(by_section, struct fact_piece,
            COMPARE(a->section, b->section) ?: COMPARE(a->offset, b->offset)
                ?: COMPARE(a->size, b->size));
 
-COMPARISON(by_value, struct fact_name,
+COMPARISON(by_value, struct merge_name,
            COMPARE(a->section, b->section) ?: COMPARE(a->value, b->value)
                ?: text_compare(a->name, b->name));
 
@@ -139,21 +139,9 @@ static void take_names(struct image_facts *facts)
     struct observation *observation = facts->observation;
     const struct merge_places *places = &facts->report->places;
 
-    observation->names =
-        arena_alloc(&observation->arena, places->name_count, sizeof *observation->names);
-    for (size_t i = 0; i < places->name_count; i++) {
-        const struct merge_name *name = &places->names[i];
-
-        observation->names[observation->name_count++] = (struct fact_name){
-            .name = name->name,
-            .value = name->value,
-            .size = name->size,
-            .section = name->section ? name->section : FACT_NONE,
-            .member = member_of(facts, name->file,
-                                symbol_of_piece(facts, name->file, name->input, name->name)),
-            .type = name->type,
-        };
-    }
+    observation->names = arena_copy(&observation->arena, places->names, places->name_count,
+                                    sizeof *observation->names);
+    observation->name_count = places->name_count;
     SORT(observation->names, observation->name_count, by_value);
 }
 
@@ -168,7 +156,7 @@ static void add_piece(struct observation *observation, const struct fact_piece *
         observation->members[piece->member].sizes[facts_class(section->name)] += piece->size;
 }
 
-static bool is_name_before(const struct fact_name *name, const struct fact_piece *piece)
+static bool is_name_before(const struct merge_name *name, const struct fact_piece *piece)
 {
     return name->section != piece->section ? name->section < piece->section
                                            : name->value < piece->offset;
@@ -176,22 +164,26 @@ static bool is_name_before(const struct fact_name *name, const struct fact_piece
 
 /* Data of several members in one section of the chunks' cubin: each variable belongs to its member.
  * False when no member is known. */
-static bool add_data_variables(struct observation *observation, const struct fact_piece *all)
+static bool add_data_variables(struct image_facts *facts, const struct fact_piece *all)
 {
+    struct observation *observation = facts->observation;
     size_t low =
         SEARCH_FIRST_NOT(observation->name_count, at, is_name_before(&observation->names[at], all));
     bool found = false;
 
     for (; low < observation->name_count; low++) {
-        const struct fact_name *name = &observation->names[low];
+        const struct merge_name *name = &observation->names[low];
+        uint32_t member;
 
         if (name->section != all->section || name->value - all->offset >= all->size)
             break;
-        if (name->member == FACT_NONE || name->size == 0 || name->type == STT_FUNC)
+        member = member_of(facts, name->file,
+                           symbol_of_piece(facts, name->file, name->input, name->name));
+        if (member == FACT_NONE || name->size == 0 || name->type == STT_FUNC)
             continue;
         found = true;
         add_piece(observation, &(struct fact_piece){.section = name->section,
-                                                    .member = name->member,
+                                                    .member = member,
                                                     .offset = name->value,
                                                     .size = name->size,
                                                     .name = all->name});
@@ -215,7 +207,7 @@ static void add_piece_input(struct image_facts *facts, const struct merge_piece 
         .name = is_known ? cubin->sections[from->input].name : TEXT(""),
     };
 
-    if (piece.member != FACT_NONE || !add_data_variables(facts->observation, &piece))
+    if (piece.member != FACT_NONE || !add_data_variables(facts, &piece))
         add_piece(facts->observation, &piece);
 }
 
@@ -228,7 +220,7 @@ static void add_made(struct image_facts *facts, uint32_t section)
     struct fact_piece piece = {.section = section, .size = from->size, .name = from->name};
 
     if (from->kernel >= observation->function_count) {
-        add_data_variables(observation, &piece);
+        add_data_variables(facts, &piece);
         return;
     }
     piece.member = observation->functions[from->kernel].member;

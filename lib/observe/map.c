@@ -42,7 +42,7 @@ static void print_section_symbols(const struct observation *observation, uint32_
     const struct merge_section *in = &observation->places->sections[section];
 
     for (; *at < observation->name_count; (*at)++) {
-        const struct fact_name *name = &observation->names[*at];
+        const struct merge_name *name = &observation->names[*at];
 
         if (name->section != section || (name->value >= end && end < in->size))
             return;
@@ -76,6 +76,8 @@ static void print_image_sections(const struct observation *observation, struct b
 {
     size_t piece = 0, name = 0;
 
+    while (name < observation->name_count && !observation->names[name].section)
+        name++;
     buffer_string(out, "\nSections\n\n"
                        "      offset        size align  section, member:(its section), symbol\n");
     for (uint32_t i = 1; i < observation->places->section_count; i++)
@@ -86,10 +88,10 @@ static void put_undefined(const struct observation *observation, struct buffer *
 {
     const char *heading = "\nUndefined\n\n";
 
-    for (size_t i = 0; i < observation->name_count; i++) {
-        const struct fact_name *name = &observation->names[i];
+    for (size_t i = 0; i < observation->name_count && !observation->names[i].section; i++) {
+        const struct merge_name *name = &observation->names[i];
 
-        if (name->section != FACT_NONE || name->name.size == 0)
+        if (name->name.size == 0)
             continue;
         buffer_string(out, heading);
         heading = "";
