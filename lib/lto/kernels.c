@@ -221,14 +221,14 @@ bool lto_kernels_read(struct lto_kernels *kernels, struct arena *arena,
     return true;
 }
 
-struct parts_rank lto_kernels_rank(const void *argument, struct text name, bool is_declaration)
+uint64_t lto_kernels_rank(const void *argument, struct text name, bool is_declaration)
 {
     const struct lto_kernels *kernels = argument;
     uint32_t place = table_find(is_declaration ? &kernels->declarations : &kernels->places, name);
 
     if (place == TABLE_NONE)
         return PARTS_NO_RANK;
-    return (struct parts_rank){kernels->is_one_text ? 0 : kernels->list[place].module, place};
+    return PARTS_RANK(kernels->is_one_text ? 0 : kernels->list[place].module, place);
 }
 
 void lto_kernels_free(void *argument)

@@ -41,7 +41,7 @@ bool lto_kernels_read(struct lto_kernels *kernels, struct arena *arena,
 
 /* The rank of a name in one compilation, for struct parts_order; `kernels` is a struct lto_kernels.
  */
-struct parts_rank lto_kernels_rank(const void *kernels, struct text name, bool is_declaration);
+uint64_t lto_kernels_rank(const void *kernels, struct text name, bool is_declaration);
 
 /* Leaves {0}. For CONTEXT_DEFER, too. */
 void lto_kernels_free(void *kernels);

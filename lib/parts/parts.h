@@ -14,18 +14,14 @@
 
 struct used_names; /* input/used.h */
 
-/* A place in the program: the lower module comes first, then the lower place. */
-struct parts_rank {
-    uint32_t module;
-    uint32_t place;
-};
-
-#define PARTS_NO_RANK ((struct parts_rank){UINT32_MAX, UINT32_MAX})
+/* A place in the program, as a number: the lower module comes first, then the lower place. */
+#define PARTS_RANK(module, place) ((uint64_t)(module) << 32 | (place))
+#define PARTS_NO_RANK             UINT64_MAX
 
 /* The order of one compilation: ranks of all kernels, and of other names that are known; or
  * PARTS_NO_RANK. */
 struct parts_order {
-    struct parts_rank (*rank)(const void *argument, struct text name, bool is_declaration);
+    uint64_t (*rank)(const void *argument, struct text name, bool is_declaration);
     const void *argument;
 };
 

@@ -80,13 +80,12 @@ static void visit(struct arrangement *arrangement, struct symbol_version *root)
 
 struct root {
     const struct joined_symbol *symbol;
-    int class;              /* kernels, functions, variables */
-    struct parts_rank rank; /* of a kernel, if the order is that of one compilation */
+    int class;     /* kernels, functions, variables */
+    uint64_t rank; /* of a kernel, if the order is that of one compilation */
 };
 
 COMPARISON(compare_roots, struct root,
-           COMPARE(a->class, b->class) ?: COMPARE(a->rank.module, b->rank.module)
-               ?: COMPARE(a->rank.place, b->rank.place)
+           COMPARE(a->class, b->class) ?: COMPARE(a->rank, b->rank)
                ?: text_compare(a->symbol->name, b->symbol->name));
 
 static void visit_roots(struct arrangement *arrangement)

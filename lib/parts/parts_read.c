@@ -74,46 +74,40 @@ bool parts_demoted(struct text body, size_t at, struct text *name, struct text *
     return token.kind != TOKEN_END;
 }
 
-static void note_demotion(struct demotions *demotions, const struct demotion *demotion)
-{
-    uint32_t first = table_add(&demotions->names, demotion->name, (uint32_t)demotions->count);
-
-    if (first != demotions->count &&
-        !text_equal(demotions->list[first].function, demotion->function))
-        table_add(&demotions->joining->lifted, demotion->name, 0);
-    ARENA_PUSH(&demotions->joining->arena, demotions->list, demotions->count, demotions->capacity) =
-        *demotion;
-}
-
-static void find_demotions(struct demotions *demotions, uint32_t part, const struct ptx_item *item)
+/* Lists the variables in the bodies of a part. Marks those that bodies of several functions have.
+ */
+static void find_in_bodies(struct demotions *demotions, uint32_t part, const struct ptx_item *item)
 {
     struct text body = item->function.body, marker = TEXT(PARTS_DEMOTED);
-    size_t at = 0;
-    const char *found;
+    const char *end = body.data + body.size, *found;
 
-    while ((found = memmem(body.data + at, body.size - at, marker.data, marker.size))) {
+    for (const char *at = body.data;
+         (found = memmem(at, (size_t)(end - at), marker.data, marker.size)); at = found) {
         struct demotion demotion = {.function = item->name, .part = part};
+        uint32_t first;
 
-        at = (size_t)(found - body.data) + marker.size;
-        if (parts_demoted(body, at, &demotion.name, &demotion.statement))
-            note_demotion(demotions, &demotion);
+        found += marker.size;
+        if (!parts_demoted(body, (size_t)(found - body.data), &demotion.name, &demotion.statement))
+            continue;
+        first = table_add(&demotions->names, demotion.name, (uint32_t)demotions->count);
+        if (first != demotions->count &&
+            !text_equal(demotions->list[first].function, demotion.function))
+            table_add(&demotions->joining->lifted, demotion.name, 0);
+        ARENA_PUSH(&demotions->joining->arena, demotions->list, demotions->count,
+                   demotions->capacity) = demotion;
     }
 }
 
-static void find_in_part(struct demotions *demotions, uint32_t index)
-{
-    const struct ptx_module *module = demotions->joining->parts[index].module;
-
-    for (size_t i = 0; i < module->item_count; i++)
-        if (module->items[i].kind == PTX_FUNCTION && module->items[i].is_definition)
-            find_demotions(demotions, index, &module->items[i]);
-}
-
-/* Marks variables that are at module level in some part. */
+/* Finds variables in bodies, and marks those that are at module level in some part. */
 static void find_in_modules(struct demotions *demotions)
 {
     struct joining *joining = demotions->joining;
 
+    for (uint32_t i = 0; i < joining->part_count; i++)
+        for (size_t j = 0; j < joining->parts[i].module->item_count; j++)
+            if (joining->parts[i].module->items[j].kind == PTX_FUNCTION &&
+                joining->parts[i].module->items[j].is_definition)
+                find_in_bodies(demotions, i, &joining->parts[i].module->items[j]);
     for (size_t i = 0; demotions->count && i < joining->part_count; i++) {
         const struct ptx_module *module = joining->parts[i].module;
 
@@ -146,8 +140,6 @@ static bool find_lifted(struct demotions *demotions)
     struct joining *joining = demotions->joining;
     bool ok = true;
 
-    for (uint32_t i = 0; i < joining->part_count; i++)
-        find_in_part(demotions, i);
     find_in_modules(demotions);
     for (size_t i = 0, end; joining->lifted.count && i < demotions->count; i = end) {
         uint32_t part = demotions->list[i].part;

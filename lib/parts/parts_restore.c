@@ -16,8 +16,7 @@
 /* The place of a symbol as far as it is known without the rows; most significant member first. */
 struct key {
     uint32_t stage;
-    uint32_t module; /* its own rank, or that of its nearest neighbour that has one */
-    uint32_t place;
+    uint64_t rank;  /* its own, or that of its nearest neighbour that has one */
     uint32_t side;  /* before that neighbour, at its own place, or after it */
     uint32_t reach; /* order in which it was reached from the kernels */
 };
@@ -31,7 +30,7 @@ struct node {
     struct joined_place place;
     struct key key;
     /* Its own rank, and the nearest ones in the rows, or PARTS_NO_RANK. */
-    struct parts_rank own, before, behind;
+    uint64_t own, before, behind;
     bool is_there;       /* in the text */
     uint32_t waits_for;  /* number of nodes before it in rows that have no place yet */
     uint32_t first_edge; /* edges to nodes after it, or NO_EDGE */
@@ -56,31 +55,13 @@ struct restoring {
 };
 
 COMPARISON(compare_nodes, struct node,
-           COMPARE(a->key.stage, b->key.stage) ?: COMPARE(a->key.module, b->key.module)
-               ?: COMPARE(a->key.place, b->key.place) ?: COMPARE(a->key.side, b->key.side)
-               ?: COMPARE(a->key.reach, b->key.reach) ?: COMPARE(a, b));
+           COMPARE(a->key.stage, b->key.stage) ?: COMPARE(a->key.rank, b->key.rank)
+               ?: COMPARE(a->key.side, b->key.side) ?: COMPARE(a->key.reach, b->key.reach)
+               ?: COMPARE(a, b));
 
 static int leaves_name_before(const void *left, const void *right)
 {
     return compare_nodes(left, right) < 0;
-}
-
-static int compare_ranks(struct parts_rank a, struct parts_rank b)
-{
-    return COMPARE(a.module, b.module) ?: COMPARE(a.place, b.place);
-}
-
-static bool is_known_name(struct parts_rank rank)
-{
-    return compare_ranks(rank, PARTS_NO_RANK) != 0;
-}
-
-static struct parts_rank rank_of(const struct joining *joining, const struct node *node)
-{
-    const struct parts_order *order = joining->request->order;
-
-    return order->rank(order->argument, node->place.version->symbol->name,
-                       node->key.stage == STAGE_DECLARATIONS);
 }
 
 /* The node of an item in a part's text, or NULL when it is not in the program's text. */
@@ -120,37 +101,36 @@ static void read_row(struct restoring *restoring, uint32_t part, uint32_t *stamp
  * a rank. With several rows the nearest counts. */
 static void note_neighbours(struct restoring *restoring, bool is_behind)
 {
-    struct parts_rank nearest[STAGES] = {PARTS_NO_RANK, PARTS_NO_RANK, PARTS_NO_RANK};
+    uint64_t nearest[STAGES] = {PARTS_NO_RANK, PARTS_NO_RANK, PARTS_NO_RANK};
 
     for (size_t i = 0; i < restoring->row_size; i++) {
         size_t at = is_behind ? restoring->row_size - 1 - i : i;
         struct node *node = &restoring->nodes[restoring->row[at]];
-        struct parts_rank *known = is_behind ? &node->behind : &node->before;
-        struct parts_rank *here = &nearest[node->key.stage];
-        int order = compare_ranks(*here, *known);
+        uint64_t *known = is_behind ? &node->behind : &node->before;
+        uint64_t *here = &nearest[node->key.stage];
 
-        if (is_known_name(node->own))
+        if (node->own != PARTS_NO_RANK)
             *here = node->own;
-        else if (is_known_name(*here) &&
-                 (!is_known_name(*known) || (is_behind ? order < 0 : order > 0)))
+        else if (*here != PARTS_NO_RANK &&
+                 (*known == PARTS_NO_RANK || (is_behind ? *here < *known : *here > *known)))
             *known = *here;
     }
 }
 
-/* Places a node without a rank. A function between kernels of two modules goes to the end of the
- * first module: the library appends a module's own definitions to those that it has already linked.
- * A function between kernels of one module is defined before the kernel that needs it. */
-static void place_between(struct node *node)
+/* A function without a rank between kernels of two modules goes to the end of the first module: the
+ * library appends a module's own definitions to those that it has already linked. A function
+ * between kernels of one module is defined before the kernel that needs it. */
+static void set_key(struct node *node)
 {
-    const struct parts_rank before = node->before, behind = node->behind;
-
-    if (is_known_name(before) && (!is_known_name(behind) || before.module < behind.module)) {
-        node->key.module = before.module;
-        node->key.place = UINT32_MAX;
+    node->key.reach = node->place.version->position;
+    if (node->own != PARTS_NO_RANK) {
+        node->key.rank = node->own;
+        node->key.side = SIDE_OWN;
+    } else if (node->before != PARTS_NO_RANK && node->before >> 32 < node->behind >> 32) {
+        node->key.rank = node->before | UINT32_MAX;
         node->key.side = SIDE_BEHIND;
-    } else if (is_known_name(behind)) {
-        node->key.module = behind.module;
-        node->key.place = behind.place;
+    } else if (node->behind != PARTS_NO_RANK) {
+        node->key.rank = node->behind;
         node->key.side = SIDE_BEFORE;
     }
 }
@@ -164,21 +144,10 @@ static enum stage stage_of(struct joined_place place)
     return symbol->is_defined && !place.is_declaration ? STAGE_FUNCTIONS : STAGE_DECLARATIONS;
 }
 
-static void set_key(struct node *node)
-{
-    node->key.reach = node->place.version->position;
-    if (is_known_name(node->own)) {
-        node->key.module = node->own.module;
-        node->key.place = node->own.place;
-        node->key.side = SIDE_OWN;
-    } else {
-        place_between(node);
-    }
-}
-
 static void make_nodes(struct restoring *restoring)
 {
     struct joining *joining = restoring->joining;
+    const struct parts_order *order = joining->request->order;
     size_t count = 2 * joining->version_count;
 
     restoring->nodes = arena_zalloc(&joining->arena, count, sizeof *restoring->nodes);
@@ -189,7 +158,8 @@ static void make_nodes(struct restoring *restoring)
         node->place.version->index = i / 2;
         node->is_there = i % 2 == 0 && node->place.version->is_reached;
         node->key.stage = stage_of(node->place);
-        node->own = rank_of(joining, node);
+        node->own = order->rank(order->argument, node->place.version->symbol->name,
+                                node->key.stage == STAGE_DECLARATIONS);
         node->before = node->behind = PARTS_NO_RANK;
         node->first_edge = NO_EDGE;
     }

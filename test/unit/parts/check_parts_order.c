@@ -20,18 +20,17 @@ void tear_down(void)
 }
 
 /* Kernels are named kMODULE_PLACE, and functions that have a rank rMODULE_PLACE. */
-static struct parts_rank rank(const void *argument, struct text kernel, bool is_declaration)
+static uint64_t rank(const void *argument, struct text kernel, bool is_declaration)
 {
     const char *name = arena_string(&arena, kernel);
     char *end;
-    struct parts_rank rank = {0};
+    uint32_t module;
 
     ck_assert_ptr_null(argument);
     if (is_declaration || (*name != 'k' && *name != 'r'))
         return PARTS_NO_RANK;
-    rank.module = (uint32_t)strtoul(name + 1, &end, 10);
-    rank.place = (uint32_t)strtoul(end + 1, NULL, 10);
-    return rank;
+    module = (uint32_t)strtoul(name + 1, &end, 10);
+    return PARTS_RANK(module, strtoul(end + 1, NULL, 10));
 }
 
 /* One letter and more for each item, out of a list: "D" a declaration of f, "V" a variable of that
