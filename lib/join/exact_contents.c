@@ -350,14 +350,6 @@ static void fill_exact_compat(struct exact *join, uint32_t out)
     exact_take_data(join, out);
 }
 
-static uint32_t find_section_named(const struct exact *join, struct text name)
-{
-    for (uint32_t i = 1; i < join->image.section_count; i++)
-        if (text_equal(join->image.sections[i].name, name))
-            return i;
-    return 0;
-}
-
 /* The relocations of a section of debug information; 0 = none. */
 static uint32_t find_relocations(const struct exact *join, uint32_t out)
 {
@@ -377,14 +369,14 @@ static uint32_t find_relocations(const struct exact *join, uint32_t out)
 static void share_bytes(struct exact *join, uint32_t out)
 {
     struct image_section *twin = &join->image.sections[out];
+    const struct exact_input *input = join->sections.items[out - 1].input;
     struct text name = sections_plain_name(twin->name);
-    const struct image_section *section;
-    uint32_t plain =
-        find_section_named(join, text_equal(name, TEXT(".nv.constant.user")) ? TEXT(".nv.constant3")
-                                 : is_bank4(name)                            ? TEXT(".nv.constant4")
-                                                                             : name);
+    uint32_t plain = input->section_out[exact_section_named(
+        input, text_equal(name, TEXT(".nv.constant.user")) ? TEXT(".nv.constant3")
+               : is_bank4(name)                            ? TEXT(".nv.constant4")
+                                                           : name)];
+    const struct image_section *section = &join->image.sections[plain];
 
-    section = &join->image.sections[plain];
     if (plain && twin->size > 0 && twin->size == section->size && !twin->has_no_bytes &&
         memcmp(twin->data, section->data, twin->size) == 0)
         twin->shares = plain;

@@ -88,16 +88,15 @@ static struct cubin_section make_section(const struct section_facts *facts, uint
                                   .link = link};
 }
 
-/* Adds a section for a united section's relocations, unless it has none of that kind. */
-static void add_relocations(struct join *join, const struct united_section *united, uint32_t type)
+/* Adds a section for `count` relocations of a united section. */
+static void add_relocations(struct join *join, const struct united_section *united, uint32_t type,
+                            size_t count)
 {
-    size_t in_place = united->in_place_count, all = united->relocation_count;
-    bool is_mercury = type == SHT_CUDA_MERC_RELA;
     /* The link to Mercury's symbol table is set later. */
-    struct cubin_section section =
-        make_section(sections_find(type, 0, (struct text){0}), is_mercury ? 0 : SYMTAB);
+    struct cubin_section section = make_section(sections_find(type, 0, (struct text){0}),
+                                                type == SHT_CUDA_MERC_RELA ? 0 : SYMTAB);
 
-    if ((is_mercury ? all : type == SHT_REL ? in_place : all - in_place) == 0)
+    if (count == 0)
         return;
     section.name.size--; /* the dot is the name's */
     section.name = arena_join(&join->out->arena, section.name,
@@ -105,16 +104,18 @@ static void add_relocations(struct join *join, const struct united_section *unit
     join->origins[add_joined_section(join, &section, NULL)].united = united;
 }
 
-/* Adds relocation sections of the united sections, or of Mercury's. */
+/* Adds relocation sections of the united sections, or of Mercury's, which have none in place. */
 static void add_united_relocations(struct join *join, bool of_mercury)
 {
-    static const uint32_t types[] = {SHT_REL, SHT_RELA, SHT_CUDA_MERC_RELA};
+    for (size_t i = 0; i < join->united_count; i++) {
+        const struct united_section *united = join->united[i];
 
-    for (size_t i = 0; i < join->united_count; i++)
-        for (size_t k = 0; k < sizeof types / sizeof *types; k++)
-            if (class_is_in(join->united[i]->first->class, CLASSES_OF_MERCURY) == of_mercury &&
-                (types[k] == SHT_CUDA_MERC_RELA) == of_mercury)
-                add_relocations(join, join->united[i], types[k]);
+        if (class_is_in(united->first->class, CLASSES_OF_MERCURY) != of_mercury)
+            continue;
+        add_relocations(join, united, SHT_REL, united->in_place_count);
+        add_relocations(join, united, of_mercury ? SHT_CUDA_MERC_RELA : SHT_RELA,
+                        united->relocation_count - united->in_place_count);
+    }
 }
 
 static void add_table(struct join *join, enum section_class class, uint32_t link)
