@@ -14,12 +14,6 @@ struct step {
     uint32_t done;
 };
 
-struct arrangement {
-    struct joining *joining;
-    struct step *steps; /* from a root to the current version */
-    size_t count;
-};
-
 static bool is_data(const struct ptx_item *item)
 {
     return item->kind == PTX_VARIABLE && !ptx_type_is_opaque((enum ptx_type)item->variable.type) &&
@@ -50,32 +44,31 @@ static bool is_root(const struct joining *joining, const struct joined_symbol *s
            !parts_is_hidden(joining, symbol);
 }
 
-static void push_version(struct arrangement *arrangement, struct symbol_version *version)
+/* Reaches a version and what it needs, each after the versions that it needs. `steps` has room for
+ * the way from it to the current version. */
+static void visit(struct joining *joining, struct step *steps, struct symbol_version *version)
 {
-    if (!version || version->is_reached)
-        return;
-    version->is_reached = true;
-    arrangement->steps[arrangement->count++] = (struct step){version, 0};
-}
+    size_t count = 0;
 
-static void visit(struct arrangement *arrangement, struct symbol_version *root)
-{
-    struct joining *joining = arrangement->joining;
+    do {
+        struct step *step;
 
-    push_version(arrangement, root);
-    while (arrangement->count > 0) {
-        struct step *step = &arrangement->steps[arrangement->count - 1];
-        struct symbol_version *version = step->version;
-
+        if (version && !version->is_reached) {
+            version->is_reached = true;
+            steps[count++] = (struct step){version, 0};
+        }
+        if (count == 0)
+            return;
+        step = &steps[count - 1];
+        version = step->version;
         if (step->done < version->reference_count) {
-            push_version(arrangement,
-                         parts_meant(joining, version, version->references[step->done++]));
+            version = parts_meant(joining, version, version->references[step->done++]);
         } else {
-            arrangement->count--;
             version->position = (uint32_t)joining->reached_count;
             joining->reached[joining->reached_count++] = version;
+            count--;
         }
-    }
+    } while (count > 0);
 }
 
 struct root {
@@ -88,12 +81,11 @@ COMPARISON(compare_roots, struct root,
            COMPARE(a->class, b->class) ?: COMPARE(a->rank, b->rank)
                ?: text_compare(a->symbol->name, b->symbol->name));
 
-static void visit_roots(struct arrangement *arrangement)
+static void visit_roots(struct joining *joining)
 {
-    const struct joining *joining = arrangement->joining;
     const struct parts_order *order = joining->request->order;
-    struct root *roots =
-        arena_alloc(&arrangement->joining->arena, joining->symbol_count, sizeof *roots);
+    struct root *roots = arena_alloc(&joining->arena, joining->symbol_count, sizeof *roots);
+    struct step *steps = arena_alloc(&joining->arena, joining->version_count, sizeof *steps);
     size_t count = 0;
 
     for (size_t i = 0; i < joining->symbol_count; i++) {
@@ -111,7 +103,7 @@ static void visit_roots(struct arrangement *arrangement)
     }
     SORT(roots, count, compare_roots);
     for (size_t i = 0; i < count; i++)
-        visit(arrangement, roots[i].symbol->address);
+        visit(joining, steps, roots[i].symbol->address);
 }
 
 COMPARISON(compare_names, struct joined_place, text_compare(a->version->name, b->version->name));
@@ -192,13 +184,11 @@ static void add_declarations(struct joining *joining)
 
 void parts_arrange(struct joining *joining)
 {
-    struct arrangement arrangement = {.joining = joining};
     size_t count = joining->version_count;
 
-    arrangement.steps = arena_alloc(&joining->arena, count, sizeof *arrangement.steps);
     joining->reached = arena_alloc(&joining->arena, count, sizeof *joining->reached);
     joining->sequence = arena_alloc(&joining->arena, 2 * count, sizeof *joining->sequence);
-    visit_roots(&arrangement);
+    visit_roots(joining);
     if (joining->request->order)
         parts_restore(joining);
     else
