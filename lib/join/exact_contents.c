@@ -208,13 +208,14 @@ static void list_records(struct exact *join, struct exact_input *input, uint32_t
     }
 }
 
-static void reverse_list(struct exact_list *list)
+/* Reverses the items from `begin` on. */
+static void reverse_list(struct exact_list *list, size_t begin)
 {
-    for (size_t i = 0; i < list->count / 2; i++) {
-        struct exact_item item = list->items[i];
+    for (size_t end = list->count; begin + 1 < end; begin++) {
+        struct exact_item item = list->items[begin];
 
-        list->items[i] = list->items[list->count - 1 - i];
-        list->items[list->count - 1 - i] = item;
+        list->items[begin] = list->items[--end];
+        list->items[end] = item;
     }
 }
 
@@ -222,20 +223,20 @@ static void reverse_list(struct exact_list *list)
  * stack sizes follow in the order of the symbols, weak ones first. */
 static void fill_exact_info(struct exact *join, uint32_t out)
 {
-    struct exact_list *kernels = exact_lists(join), *stacks = exact_lists(join);
-    struct exact_list all = {0}, rest = {0};
+    struct exact_list kernels = {0}, stacks = {0}, all = {0}, rest = {0};
 
     for (size_t i = 0; i < join->count; i++) {
         struct exact_input *input = &join->inputs[i];
         uint32_t index = exact_section_of(join, input, out);
+        size_t begin = kernels.count;
 
         if (index)
-            list_records(join, input, index, &kernels[i], &stacks[i]);
-        reverse_list(&kernels[i]);
+            list_records(join, input, index, &kernels, &stacks);
+        reverse_list(&kernels, begin);
     }
-    exact_merge(join, kernels, &all);
-    exact_merge(join, stacks, &rest);
-    reverse_list(&all);
+    exact_merge(join, &kernels, &all);
+    exact_merge(join, &stacks, &rest);
+    reverse_list(&all, 0);
     exact_sort_by_row(&rest);
     put_record_items(join, &all);
     put_record_items(join, &rest);
@@ -248,22 +249,8 @@ static bool has_strings(int part)
     return part == CALLGRAPH_ADDRESS || part == CALLGRAPH_INDIRECT;
 }
 
-/* A kernel that calls through pointers must be in one chunk with all functions that they may point
- * to, so that at most one chunk has indirect calls. */
-static void check_indirect(struct exact *join, uint32_t out, struct exact_list *const *lists)
-{
-    size_t found = 0;
-
-    for (size_t i = 0; i < join->count; i++) {
-        found += lists[1][i].count + lists[2][i].count + lists[3][i].count > 0;
-        if (found > 1)
-            exact_unsupported(join, &join->inputs[i], exact_section_of(join, &join->inputs[i], out),
-                              "has indirect calls, as another chunk has");
-    }
-}
-
 static void list_pairs(struct exact *join, struct exact_input *input, uint32_t index,
-                       struct exact_list **lists)
+                       struct exact_list *lists)
 {
     struct bytes data = input->cubin.sections[index].data, rest = data;
     struct callgraph_entry entry = {0};
@@ -290,29 +277,39 @@ static void list_pairs(struct exact *join, struct exact_input *input, uint32_t i
             item.key =
                 text_of(arena_printf(&join->arena, "%.*s %.*s",
                                      TEXT_ARG(input->symbol_name[entry.first]), TEXT_ARG(name)));
-        exact_push(join, &lists[-entry.part - 1][input->chunk], &item);
+        exact_push(join, &lists[-entry.part - 1], &item);
     }
     if (data.size != 8 * (count + 4))
         exact_unsupported(join, input, index, "has other parts than four");
 }
 
+/* A kernel that calls through pointers must be in one chunk with all functions that they may point
+ * to, so that at most one chunk has indirect calls. */
 static void fill_exact_callgraph(struct exact *join, uint32_t out)
 {
-    struct exact_list *lists[4];
+    struct exact_list lists[4] = {0};
+    const struct exact_input *found = NULL, *second = NULL;
 
-    for (size_t i = 0; i < 4; i++)
-        lists[i] = exact_lists(join);
     for (size_t i = 0; i < join->count; i++) {
-        uint32_t index = exact_section_of(join, &join->inputs[i], out);
+        struct exact_input *input = &join->inputs[i];
+        uint32_t index = exact_section_of(join, input, out);
+        size_t before = lists[1].count + lists[2].count + lists[3].count;
 
         if (index)
-            list_pairs(join, &join->inputs[i], index, lists);
+            list_pairs(join, input, index, lists);
+        if (lists[1].count + lists[2].count + lists[3].count == before)
+            continue;
+        if (found && !second)
+            second = input;
+        found = input;
     }
-    check_indirect(join, out, lists);
+    if (second)
+        exact_unsupported(join, second, exact_section_of(join, second, out),
+                          "has indirect calls, as another chunk has");
     for (int part = -1; part >= -4; part--) {
         struct exact_list list = {0};
 
-        exact_merge(join, lists[-part - 1], &list);
+        exact_merge(join, &lists[-part - 1], &list);
         for (size_t i = 0; i < list.count; i++)
             if (info_word(list.items[i].data, 1) == 0)
                 exact_differs(join, list.items[i].input,

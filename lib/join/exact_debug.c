@@ -265,7 +265,7 @@ static void list_sequences(struct exact *join, const struct exact_units *units)
  * of frames do (measured). */
 void exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations)
 {
-    struct exact_list *lists = exact_lists(join), list = {0};
+    struct exact_list all = {0}, list = {0};
     struct exact_units *units = arena_alloc(&join->arena, join->count, sizeof *units);
     struct image_section *records = &join->image.sections[relocations];
     bool are_frames = exact_kind_of(join, out) == KIND_FRAMES;
@@ -288,14 +288,14 @@ void exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations)
             .records = section,
             .record_count = index ? section->size / section->entry_size : 0,
             .is_falling = is_falling,
-            .list = &lists[i],
+            .list = &all,
         };
         input->units = &units[i];
         if (!are_frames)
             check_table_header(join, &units[i], header);
         (are_frames ? list_frames : list_sequences)(join, &units[i]);
     }
-    exact_merge(join, lists, &list);
+    exact_merge(join, &all, &list);
     if (!is_falling)
         exact_sort_by_row(&list);
     buffer_append(&join->scratch, header.data, list.count == 0 ? header.size : header_size(header));

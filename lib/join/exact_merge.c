@@ -6,6 +6,8 @@
  * kernel has brought. The program's own items follow the first items of its first kernel in every
  * chunk; in a chunk with closing kernels they stand in the run of the first closing kernel. */
 
+#include <string.h>
+
 #include "base/search.h"
 #include "join/exact_plan.h"
 
@@ -15,18 +17,14 @@
 /* One merge. */
 struct merge_run {
     struct exact *join;
-    size_t opening; /* in the base's list: end of the first closing kernel's run */
+    const struct exact_item *items; /* of all chunks */
+    size_t opening;                 /* in the base: end of the first closing kernel's run */
     struct exact_list *out;
 };
 
 void exact_push(struct exact *join, struct exact_list *list, const struct exact_item *item)
 {
     ARENA_PUSH(&join->arena, list->items, list->count, list->capacity) = *item;
-}
-
-struct exact_list *exact_lists(struct exact *join)
-{
-    return arena_zalloc(&join->arena, join->count, sizeof(struct exact_list));
 }
 
 COMPARISON(compare_row_places, struct exact_item, COMPARE(a->row, b->row));
@@ -47,13 +45,13 @@ static bool closes_list(struct text name)
 }
 
 /* Start of the common items that end the list: after the last kernel's own. */
-static size_t find_end(const struct exact_list *list)
+static size_t find_end(const struct exact_item *items, const struct exact_input *input)
 {
-    size_t end = list->count;
+    size_t end = input->merge.end;
 
-    while (end > 0 && list->items[end - 1].owner == EXACT_COMMON)
+    while (end > input->merge.begin && items[end - 1].owner == EXACT_COMMON)
         end--;
-    while (end < list->count && !closes_list(list->items[end].key))
+    while (end < input->merge.end && !closes_list(items[end].key))
         end++;
     return end;
 }
@@ -62,21 +60,21 @@ static size_t find_end(const struct exact_list *list)
 static bool find_runs(struct merge_run *merge, struct exact_input *input)
 {
     struct exact *join = merge->join;
-    const struct exact_list *list = input->merge.list;
-    size_t end = find_end(list);
+    const struct exact_item *items = merge->items;
+    size_t end = find_end(items, input);
     uint32_t owner = EXACT_COMMON;
-    size_t i = 0;
+    size_t i = input->merge.begin;
 
-    while (i < end && list->items[i].owner == EXACT_COMMON)
+    while (i < end && items[i].owner == EXACT_COMMON)
         i++;
     input->merge.first = i;
     input->merge.last = end;
     for (; i < end; i++) {
-        uint32_t next = list->items[i].owner;
+        uint32_t next = items[i].owner;
 
         /* Items that are made at the end belong to no run, although a kernel's own item may follow
          * them (seen with relocated constants of the assembler's). */
-        if (next == EXACT_COMMON && closes_list(list->items[i].key))
+        if (next == EXACT_COMMON && closes_list(items[i].key))
             return false;
         if (next == EXACT_COMMON || next == owner)
             continue;
@@ -111,11 +109,10 @@ static void emit_item(struct merge_run *merge, const struct exact_item *item)
         exact_push(join, merge->out, item);
 }
 
-static void emit_range(struct merge_run *merge, const struct exact_input *input, size_t begin,
-                       size_t end)
+static void emit_range(struct merge_run *merge, size_t begin, size_t end)
 {
     for (size_t i = begin; i < end; i++)
-        emit_item(merge, &input->merge.list->items[i]);
+        emit_item(merge, &merge->items[i]);
 }
 
 /* Whether the kernel of that chunk calls the driver's function. */
@@ -140,7 +137,7 @@ static void emit_externs(struct merge_run *merge, uint32_t kernel)
     if (externs.size == 0)
         return;
     for (size_t i = input->merge.first; i < input->merge.last; i++) {
-        const struct exact_item *item = &input->merge.list->items[i];
+        const struct exact_item *item = &merge->items[i];
 
         if (item->owner != EXACT_COMMON && item->owner < join->kernel_count)
             return; /* closing kernels come first */
@@ -161,24 +158,24 @@ static bool is_reserved(const struct exact_item *item)
 static void emit_reserved(struct merge_run *merge, struct exact_run *run)
 {
     if (merge->join->form->symbols == WEAK_WITH_GLOBALS)
-        while (run->begin < run->end && is_reserved(&run->input->merge.list->items[run->begin]))
-            emit_item(merge, &run->input->merge.list->items[run->begin++]);
+        while (run->begin < run->end && is_reserved(&merge->items[run->begin]))
+            emit_item(merge, &merge->items[run->begin++]);
 }
 
 /* Emits the program's own items, which follow the first closing kernel in the base; `run` is the
  * first kernel's. */
 static void emit_opening(struct merge_run *merge, struct exact_run *run)
 {
-    const struct exact_list *list = merge->join->base->merge.list;
-    size_t i = merge->join->base->merge.first;
+    const struct exact_input *base = merge->join->base;
+    const struct exact_item *item = &merge->items[base->merge.first];
 
-    if (i < list->count && list->items[i].owner < merge->join->kernel_count)
+    if (base->merge.first < base->merge.end && item->owner < merge->join->kernel_count)
         return;
-    for (; i < merge->opening; i++) {
-        if (list->items[i].is_undefined)
+    for (; item < &merge->items[merge->opening]; item++) {
+        if (item->is_undefined)
             emit_reserved(merge, run);
-        if (list->items[i].owner == EXACT_COMMON)
-            emit_item(merge, &list->items[i]);
+        if (item->owner == EXACT_COMMON)
+            emit_item(merge, item);
     }
 }
 
@@ -188,7 +185,7 @@ static void emit_opening(struct merge_run *merge, struct exact_run *run)
 static void emit_prelude(struct merge_run *merge, struct exact_input *input)
 {
     if (!input->merge.is_started)
-        emit_range(merge, input, 0, input->merge.first);
+        emit_range(merge, input->merge.begin, input->merge.first);
     input->merge.is_started = true;
 }
 
@@ -201,7 +198,7 @@ static void emit_kernel(struct merge_run *merge, uint32_t kernel)
     if (!run.input)
         run = (struct exact_run){0};
     for (; run.begin < run.end; run.begin++) {
-        const struct exact_item *item = &run.input->merge.list->items[run.begin];
+        const struct exact_item *item = &merge->items[run.begin];
 
         if (item->owner == EXACT_COMMON || !item->is_head)
             break;
@@ -213,7 +210,7 @@ static void emit_kernel(struct merge_run *merge, uint32_t kernel)
         emit_reserved(merge, &run);
         emit_externs(merge, kernel);
     }
-    emit_range(merge, run.input, run.begin, run.end);
+    emit_range(merge, run.begin, run.end);
 }
 
 static void insert_item(struct exact *join, struct exact_list *list, size_t place,
@@ -243,13 +240,12 @@ static void emit_ends(struct merge_run *merge)
     for (size_t i = 0; i < join->count; i++) {
         const struct exact_input *input =
             i == 0 ? join->ends : &join->inputs[i <= join->ends->chunk ? i - 1 : i];
-        const struct exact_list *list = input->merge.list;
         size_t place = begin;
 
-        if (list->count - input->merge.last > MOST_ENDS)
+        if (input->merge.end - input->merge.last > MOST_ENDS)
             exact_unsupported(join, input, 0, "has too much behind its kernels");
-        for (size_t k = input->merge.last; k < list->count; k++) {
-            const struct exact_item *item = &list->items[k];
+        for (size_t k = input->merge.last; k < input->merge.end; k++) {
+            const struct exact_item *item = &merge->items[k];
             size_t found = exact_find_key(out, begin, item->key);
 
             if (found == out->count && !is_first_of_key(join, item))
@@ -261,18 +257,22 @@ static void emit_ends(struct merge_run *merge)
     }
 }
 
-void exact_merge(struct exact *join, const struct exact_list *lists, struct exact_list *out)
+void exact_merge(struct exact *join, const struct exact_list *list, struct exact_list *out)
 {
-    struct merge_run merge = {.join = join, .out = out};
-    size_t count = 0;
+    struct merge_run merge = {.join = join, .items = list->items, .out = out};
 
-    for (size_t i = 0; i < join->count; i++) {
-        join->inputs[i].merge.list = &lists[i];
-        join->inputs[i].merge.is_started = false;
-        count += lists[i].count;
-    }
-    if (count == 0)
+    if (list->count == 0)
         return;
+    for (size_t i = 0; i < join->count; i++)
+        memset(&join->inputs[i].merge, 0, sizeof join->inputs[i].merge);
+    for (size_t i = 0, end; i < list->count; i = end) {
+        struct exact_input *input = list->items[i].input;
+
+        for (end = i; end < list->count && list->items[end].input == input; end++)
+            ;
+        input->merge.begin = i;
+        input->merge.end = end;
+    }
     for (size_t i = 0; i < join->owner_count; i++)
         join->runs[i].input = NULL;
     table_free(&join->seen);

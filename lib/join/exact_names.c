@@ -63,7 +63,7 @@ static bool is_closing_name(struct text name)
 /* Rewritten names show no order of creation between classes: in each, the common sections of a
  * chunk follow the closing kernel that is compiled first. */
 static void push_first_closing(struct exact *join, struct exact_input *input,
-                               struct exact_list **lists)
+                               struct exact_list *lists)
 {
     const struct exact_join_chunk *chunk = &join->request->chunks[input->chunk];
     struct exact_item item = {.input = input, .index = EXACT_NONE, .is_head = true};
@@ -72,12 +72,12 @@ static void push_first_closing(struct exact *join, struct exact_input *input,
         return;
     item.owner = table_find(&join->kernels, chunk->left_out[0]);
     for (size_t class = 0; class < CLASS_NONE; class ++)
-        exact_push(join, &lists[class][input->chunk], &item);
+        exact_push(join, &lists[class], &item);
 }
 
 /* Divides one chunk's section names into its list of each class: CLASS_NONE is the first part. */
 static void divide_section_names(struct exact *join, struct exact_input *input,
-                                 struct exact_list **lists)
+                                 struct exact_list *lists)
 {
     struct bytes rest = table_names(input->cubin.sections[EXACT_SECTION_NAMES].data);
     bool is_rewritten = join->form->names == NAMES_REWRITTEN;
@@ -104,7 +104,7 @@ static void divide_section_names(struct exact *join, struct exact_input *input,
             last = place;
         }
         is_late = is_late || is_closing_name(name);
-        exact_push(join, &lists[class][input->chunk], &item);
+        exact_push(join, &lists[class], &item);
     }
 }
 
@@ -136,10 +136,8 @@ static void place_bank(const struct exact *join, struct exact_list *list, size_t
 
 void exact_join_section_names(struct exact *join)
 {
-    struct exact_list *lists[CLASS_COUNT + 1];
+    struct exact_list lists[CLASS_COUNT + 1] = {0};
 
-    for (size_t i = 0; i <= CLASS_COUNT; i++)
-        lists[i] = exact_lists(join);
     exact_order_classes(join);
     for (size_t i = 0; i < join->count; i++) {
         exact_classify(join, &join->inputs[i]);
@@ -150,7 +148,7 @@ void exact_join_section_names(struct exact *join)
         size_t begin = join->section_names.count;
 
         join->ends = exact_find_lines(join, class_is_in(class, CLASSES_OF_MERCURY));
-        exact_merge(join, lists[class], &join->section_names);
+        exact_merge(join, &lists[class], &join->section_names);
         if (class == CLASS_TWIN_CONSTANT)
             place_bank(join, &join->section_names, begin, TEXT(".nv.merc.nv.constant.pic"));
         if (class == CLASS_CONSTANT && join->form->names == NAMES_REWRITTEN)
@@ -247,8 +245,7 @@ static bool take_global(const struct exact_input *input, struct text name, size_
 }
 
 /* After the first part come the names of the global symbols, in order, then the last names. */
-static void divide_strings(struct exact *join, struct exact_input *input,
-                           struct exact_list *const *lists)
+static void divide_strings(struct exact *join, struct exact_input *input, struct exact_list *lists)
 {
     struct bytes rest = table_names(input->cubin.strings);
     size_t global = input->locals;
@@ -270,7 +267,7 @@ static void divide_strings(struct exact *join, struct exact_input *input,
                 text_starts(name, TEXT(".nv.constant0.")) ? STRINGS_PARAMETERS : STRINGS_CONSTANTS;
         }
         is_late = is_late || is_closing_name(name);
-        push_table_string(join, &lists[list][input->chunk], &item, zeros);
+        push_table_string(join, &lists[list], &item, zeros);
     }
     if (global != input->globals_end)
         exact_unsupported(join, input, EXACT_STRINGS, "has not the names of all symbols");
@@ -293,13 +290,12 @@ static void put_list_strings(struct exact *join, const struct exact_list *list)
 /* Makes the names in the order of their creation. */
 static void create_strings(struct exact *join)
 {
-    struct exact_list *lists[] = {exact_lists(join), exact_lists(join), exact_lists(join)};
-    struct exact_list merged[STRING_LISTS] = {0};
+    struct exact_list lists[STRING_LISTS] = {0}, merged[STRING_LISTS] = {0};
 
     for (size_t i = 0; i < join->count; i++)
         divide_strings(join, &join->inputs[i], lists);
     for (size_t i = 0; i < STRING_LISTS; i++)
-        exact_merge(join, lists[i], &merged[i]);
+        exact_merge(join, &lists[i], &merged[i]);
     place_bank(join, &merged[STRINGS_CONSTANTS], 0, TEXT(".nv.constant4"));
     put_list_strings(join, &merged[STRINGS_FIRST]);
     for (size_t i = 0; i < join->symbols[EXACT_GLOBALS].count; i++) {

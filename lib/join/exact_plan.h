@@ -79,14 +79,14 @@ struct exact_input {
     struct table sections;           /* name -> index */
     const struct exact_units *units; /* the frames or lines that are being joined */
     struct {
-        const struct exact_list *list;
-        size_t first;    /* start of the first run */
-        size_t last;     /* end of the last run */
-        bool is_started; /* the items before the first run were emitted */
-    } merge;             /* of the list that is being joined: scratch of exact_merge */
+        size_t begin, end; /* the chunk's items */
+        size_t first;      /* start of the first run */
+        size_t last;       /* end of the last run */
+        bool is_started;   /* the items before the first run were emitted */
+    } merge;               /* of the list that is being joined: scratch of exact_merge */
 };
 
-/* A kernel's run in the list of its chunk that is being joined. */
+/* A kernel's run in the list that is being joined. */
 struct exact_run {
     const struct exact_input *input; /* NULL = it has no items there */
     size_t begin;
@@ -168,12 +168,10 @@ void exact_take_data(struct exact *join, uint32_t out);
 /* Number of zeros that end rewritten section names. */
 size_t exact_name_padding(bool has_mercury);
 
-/* exact_merge.c: appends to *out the items of lists[0 .. join->count), which stand in the order of
- * compilation, as one list in that order: common ones once, those of closing kernels not at all. */
-void exact_merge(struct exact *join, const struct exact_list *lists, struct exact_list *out);
-
-/* One empty list for each chunk. */
-struct exact_list *exact_lists(struct exact *join);
+/* exact_merge.c: appends to *out the items of a list that has those of one chunk after another,
+ * each in the order of compilation, in that order: common ones once, those of closing kernels not
+ * at all. */
+void exact_merge(struct exact *join, const struct exact_list *list, struct exact_list *out);
 
 void exact_push(struct exact *join, struct exact_list *list, const struct exact_item *item);
 

@@ -15,8 +15,8 @@ static void list_exact_symbols(struct exact *join, struct exact_input *input, si
         struct exact_item item = {
             .key = is_erased ? EXACT_UNNAMED : symbol->name,
             .owner = input->symbol_owner[row],
-            .input = is_erased ? join->erased : input,
-            .index = is_erased ? join->erased_row : (uint32_t)row,
+            .input = input,
+            .index = (uint32_t)row,
             .is_undefined = symbol->section == SHN_UNDEF && symbol->type == STT_FUNC,
         };
 
@@ -31,15 +31,20 @@ static void list_exact_symbols(struct exact *join, struct exact_input *input, si
 
 static void merge_part(struct exact *join, unsigned part)
 {
-    struct exact_list *lists = exact_lists(join);
+    struct exact_list list = {0}, *out = &join->symbols[part];
 
     for (size_t i = 0; i < join->count; i++) {
         struct exact_input *input = &join->inputs[i];
         size_t bounds[] = {1, input->locals, input->globals_end, input->cubin.symbol_count};
 
-        list_exact_symbols(join, input, bounds[part], bounds[part + 1], &lists[i]);
+        list_exact_symbols(join, input, bounds[part], bounds[part + 1], &list);
     }
-    exact_merge(join, lists, &join->symbols[part]);
+    exact_merge(join, &list, out);
+    for (size_t i = 0; i < out->count; i++)
+        if (text_equal(out->items[i].key, EXACT_UNNAMED)) {
+            out->items[i].input = join->erased;
+            out->items[i].index = join->erased_row;
+        }
 }
 
 /* Parses a name "$__internal_NUMBER_..." of one of the assembler's own numbered functions. */

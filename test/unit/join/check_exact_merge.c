@@ -11,10 +11,11 @@ static const struct exact_form *closed_form;
 
 /* Words that begin with a digit are items of that kernel, and in capitals what is made at its
  * beginning; all others are common, those with ! undefined functions. */
-static void read_list(struct exact *join, struct exact_list *list, const char *words)
+static void read_list(struct exact *join, struct exact_input *input, struct exact_list *list,
+                      const char *words)
 {
     for (size_t size; *words; words += size + (words[size] == ' ')) {
-        struct exact_item item = {.owner = EXACT_COMMON};
+        struct exact_item item = {.owner = EXACT_COMMON, .input = input};
 
         size = strcspn(words, " ");
         item.key = (struct text){words, size};
@@ -29,15 +30,14 @@ static void read_list(struct exact *join, struct exact_list *list, const char *w
 
 struct merging {
     struct exact *join;
-    const struct exact_list *lists;
-    struct exact_list out;
+    struct exact_list list, out;
 };
 
 static enum link_code run_merge(void *argument)
 {
     struct merging *merging = argument;
 
-    exact_merge(merging->join, merging->lists, &merging->out);
+    exact_merge(merging->join, &merging->list, &merging->out);
     return LINK_OK;
 }
 
@@ -63,14 +63,13 @@ static struct buffer merge(const char *const chunks[2], const char *owners, uint
                          .runs = runs,
                          .base = inputs,
                          .ends = &inputs[ends]};
-    struct exact_list *lists = exact_lists(&join);
-    struct merging merging = {&join, lists, {0}};
+    struct merging merging = {.join = &join};
     struct buffer said = {0};
 
     for (size_t i = 0; owners[i]; i++)
         chunk_of[i] = &inputs[owners[i] - '0'];
     for (size_t i = 0; i < 2; i++)
-        read_list(&join, &lists[i], chunks[i]);
+        read_list(&join, &inputs[i], &merging.list, chunks[i]);
     if (context_run(run_merge, &merging) == LINK_OK)
         for (size_t i = 0; i < merging.out.count; i++)
             buffer_printf(&said, i ? " %.*s" : "%.*s", TEXT_ARG(merging.out.items[i].key));
