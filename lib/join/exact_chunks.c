@@ -60,27 +60,21 @@ bool exact_has_form_90(const struct exact *join)
 static void number_kernels(struct exact *join)
 {
     const struct exact_join_request *request = join->request;
-    uint32_t next;
 
     join->kernel_count = request->kernel_count;
-    if (join->kernel_count >= EXACT_NONE / 2)
+    join->owner_count = request->kernel_count + request->left_out_count;
+    if (join->owner_count >= EXACT_NONE)
         exact_unsupported(join, NULL, 0, "has too many kernels");
-    for (size_t i = 0; i < join->kernel_count; i++) {
-        uint32_t place = (uint32_t)(join->kernel_count - 1 - i);
+    for (uint32_t i = 0; i < join->owner_count; i++) {
+        bool is_own = i < join->kernel_count;
+        struct text name = is_own ? request->kernels[join->kernel_count - 1 - i]
+                                  : request->left_out[i - join->kernel_count];
 
-        if (table_add(&join->kernels, request->kernels[i], place) != place)
-            exact_unsupported(join, NULL, 0, "has two kernels of one name");
+        if (table_add(&join->kernels, name, i) != i)
+            exact_unsupported(join, NULL, 0,
+                              is_own ? "has two kernels of one name"
+                                     : "leaves out a kernel of the program");
     }
-    next = (uint32_t)join->kernel_count;
-    for (size_t i = 0; i < request->count; i++)
-        for (size_t k = 0; k < request->chunks[i].left_out_count; k++) {
-            uint32_t known = table_add(&join->kernels, request->chunks[i].left_out[k], next);
-
-            if (known < join->kernel_count)
-                exact_unsupported(join, &join->inputs[i], 0, "leaves out a kernel of the program");
-            next += known == next;
-        }
-    join->owner_count = next;
     join->runs = arena_zalloc(&join->arena, join->owner_count, sizeof *join->runs);
     join->chunk_of = arena_zalloc(&join->arena, join->owner_count, sizeof *join->chunk_of);
     join->externs = arena_zalloc(&join->arena, join->owner_count, sizeof *join->externs);
@@ -301,7 +295,7 @@ static void read_chunk(struct exact *join, struct exact_input *input)
 {
     bool is_read;
 
-    input->file = join->request->chunks[input->chunk].cubin;
+    input->file = join->request->chunks[input->chunk];
     {
         DIAG_SILENCE();
         is_read = cubin_read(&input->cubin, "chunk", input->file);
@@ -330,7 +324,7 @@ void exact_read(struct exact *join)
         if (!join->chunk_of[i])
             exact_differs(join, NULL, 0, "and the others have not all kernels");
     join->base = join->chunk_of[0];
-    join->is_closed = join->request->chunks[join->base->chunk].left_out_count > 0;
+    join->is_closed = join->request->left_out_count > 0;
 }
 
 static void find_erased(struct exact *join)

@@ -81,11 +81,11 @@ static bool find_runs(struct merge_run *merge, struct exact_input *input)
         if (owner != EXACT_COMMON)
             join->runs[owner].end = i;
         owner = next;
-        if (owner < join->kernel_count && join->runs[owner].input)
+        if (owner < join->kernel_count && join->runs[owner].end)
             return false;
         if (input == join->base && merge->opening == 0 && i > input->merge.first)
             merge->opening = i;
-        join->runs[owner] = (struct exact_run){input, i, end};
+        join->runs[owner] = (struct exact_run){i, end};
     }
     if (input == join->base && merge->opening == 0)
         merge->opening = end;
@@ -195,8 +195,6 @@ static void emit_kernel(struct merge_run *merge, uint32_t kernel)
     struct exact_run run = join->runs[kernel];
 
     emit_prelude(merge, join->chunk_of[kernel]);
-    if (!run.input)
-        run = (struct exact_run){0};
     for (; run.begin < run.end; run.begin++) {
         const struct exact_item *item = &merge->items[run.begin];
 
@@ -274,7 +272,7 @@ void exact_merge(struct exact *join, const struct exact_list *list, struct exact
         input->merge.end = end;
     }
     for (size_t i = 0; i < join->owner_count; i++)
-        join->runs[i].input = NULL;
+        join->runs[i] = (struct exact_run){0};
     table_free(&join->seen);
     for (uint32_t i = 0; i < join->count; i++)
         if (!find_runs(&merge, &join->inputs[i]))

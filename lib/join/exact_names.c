@@ -65,12 +65,11 @@ static bool is_closing_name(struct text name)
 static void push_first_closing(struct exact *join, struct exact_input *input,
                                struct exact_list *lists)
 {
-    const struct exact_join_chunk *chunk = &join->request->chunks[input->chunk];
     struct exact_item item = {.input = input, .index = EXACT_NONE, .is_head = true};
 
-    if (chunk->left_out_count == 0 || join->form->names != NAMES_REWRITTEN)
+    if (!join->is_closed || join->form->names != NAMES_REWRITTEN)
         return;
-    item.owner = table_find(&join->kernels, chunk->left_out[0]);
+    item.owner = table_find(&join->kernels, join->request->left_out[0]);
     for (size_t class = 0; class < CLASS_NONE; class ++)
         exact_push(join, &lists[class], &item);
 }

@@ -88,9 +88,7 @@ struct exact_input {
 
 /* A kernel's run in the list that is being joined. */
 struct exact_run {
-    const struct exact_input *input; /* NULL = it has no items there */
-    size_t begin;
-    size_t end;
+    size_t begin, end; /* equal: it has no items there */
 };
 
 struct exact {

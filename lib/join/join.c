@@ -159,20 +159,17 @@ static enum exact_join_outcome join_chunks(struct buffer *image,
 enum exact_join_outcome exact_join(struct buffer *image, const struct exact_join_request *request,
                                    struct exact_join_difference *why)
 {
-    const struct exact_join_chunk *first = request->chunks;
-
     *why = (struct exact_join_difference){0};
-    if (request->count != 1 || first->left_out_count)
+    if (request->count != 1 || request->left_out_count)
         return join_chunks(image, request, why);
-    buffer_append(image, first->cubin.data, first->cubin.size);
+    buffer_append(image, request->chunks->data, request->chunks->size);
     return EXACT_JOIN_OK;
 }
 
 bool exact_join_remakes(struct bytes cubin, const struct text *kernels, size_t count,
                         size_t line_count)
 {
-    const struct exact_join_chunk chunk = {.cubin = cubin};
-    const struct exact_join_request request = {&chunk, 1, kernels, count, line_count};
+    const struct exact_join_request request = {&cubin, 1, kernels, count, NULL, 0, line_count};
     struct exact_join_difference why = {0};
     struct buffer image = {0};
 

@@ -56,19 +56,15 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
  * in one chunk with all functions whose address is taken, and a chunk's kernels must call the
  * driver's functions through the table of the whole program (left_out). */
 
-/* A chunk's cubin, untrusted. The kernels in `left_out` were added at the end of its text so that
- * the table of addresses in bank 4 is the program's; they are not part of the program. */
-struct exact_join_chunk {
-    struct bytes cubin;
-    const struct text *left_out;
-    size_t left_out_count;
-};
-
+/* The kernels in `left_out` were added at the end of each chunk's text so that the table of
+ * addresses in bank 4 is the program's; they are not part of the program. */
 struct exact_join_request {
-    const struct exact_join_chunk *chunks;
+    const struct bytes *chunks; /* cubins, untrusted */
     size_t count;
     const struct text *kernels; /* all of the program's, in the order of its text */
     size_t kernel_count;
+    const struct text *left_out;
+    size_t left_out_count;
     size_t line_count; /* with -lineinfo: number of lines at the start of each chunk's text, each
                           the program's or empty; 0 = there must be no line tables */
 };

@@ -194,36 +194,27 @@ static void add_module_records(struct buffer *to, const struct join *join, bool 
     }
 }
 
-/* The chunks' records about one sampler. */
-struct sampler {
-    const struct join_record *initial, *unnormalized;
-};
-
-/* A chunk that only declares a sampler has a record with the default (measured). */
-static void take_sampler_record(struct sampler *sampler, const struct join_record *record)
-{
-    struct bytes payload = {record->raw.data + 4, record->raw.size - 4};
-
-    if (record->raw.data[1] == EIATTR_SAMPLER_INIT &&
-        (!sampler->initial || info_word(payload, 1) != UINT32_MAX))
-        sampler->initial = record;
-    else if (record->raw.data[1] == EIATTR_SAMPLER_FORCE_UNNORMALIZED)
-        sampler->unnormalized = record;
-}
-
-/* Adds records about samplers, which no chunk defines, in the order of the symbols. */
+/* Adds records about samplers, which no chunk defines, in the order of the symbols. A chunk that
+ * only declares a sampler has a record with the default initial value (measured). */
 static void add_sampler_records(struct buffer *to, struct join *join)
 {
-    struct sampler *samplers =
-        arena_zalloc(&join->arena, join->out->symbol_count, sizeof *samplers);
+    struct sampler {
+        const struct join_record *unnormalized, *initial;
+    } *samplers = arena_zalloc(&join->arena, join->out->symbol_count, sizeof *samplers);
 
     for (const struct join_input *in = join->inputs; in < join->inputs + join->count; in++)
-        for (size_t i = 0; i < in->record_count; i++) {
-            uint32_t symbol = in->records[i].symbol;
+        for (const struct join_record *r = in->records; r < in->records + in->record_count; r++) {
+            const struct cubin_symbol *symbol = &in->cubin->symbols[r->symbol];
+            struct sampler *known = &samplers[in->joined[r->symbol]];
 
-            if (in->cubin->symbols[symbol].type == STT_CUDA_SAMPLER &&
-                in->cubin->symbols[symbol].section == SHN_UNDEF)
-                take_sampler_record(&samplers[in->joined[symbol]], &in->records[i]);
+            if (symbol->type != STT_CUDA_SAMPLER || symbol->section != SHN_UNDEF)
+                continue;
+            if (r->raw.data[1] == EIATTR_SAMPLER_FORCE_UNNORMALIZED)
+                known->unnormalized = r;
+            else if (r->raw.data[1] == EIATTR_SAMPLER_INIT &&
+                     (!known->initial ||
+                      info_word((struct bytes){r->raw.data + 4, r->raw.size - 4}, 1) != UINT32_MAX))
+                known->initial = r;
         }
     for (size_t i = 1; i < join->out->symbol_count; i++) {
         if (samplers[i].unnormalized)

@@ -318,15 +318,6 @@ static struct united_section *united_for(struct join *join, struct table *names,
     return united;
 }
 
-/* Calls function(join, section) for each section that is united. */
-static void for_each_united(struct join *join,
-                            void (*function)(struct join *, struct join_section *))
-{
-    for (size_t i = 0; i < join->section_count; i++)
-        if (join->sections[i].united)
-            function(join, &join->sections[i]);
-}
-
 static bool keeps_order(const struct join *join, const struct join_section *section)
 {
     return join->keeps_data && (section->source->type == SHT_CUDA_GLOBAL ||
@@ -446,9 +437,13 @@ void join_unite_sections(struct join *join)
             class_is_in(section->class, classes))
             section->united = united_for(join, &names, section);
     }
-    for_each_united(join, cut_section);
+    for (size_t i = 0; i < join->section_count; i++)
+        if (join->sections[i].united)
+            cut_section(join, &join->sections[i]);
     check_references(join);
-    for_each_united(join, gather_blocks);
+    for (size_t i = 0; i < join->section_count; i++)
+        if (join->sections[i].united)
+            gather_blocks(join, &join->sections[i]);
     for (size_t i = 0; i < join->united_count; i++)
         if (!join->united[i]->is_shared && !join->united[i]->is_twin)
             place_blocks(join, join->united[i]);

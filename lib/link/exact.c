@@ -131,21 +131,24 @@ static bool check_bank(struct bytes program, const struct chunks *chunks, struct
 static struct exact_join_request request_for(const struct chunks *chunks,
                                              const struct cubins *cubins, struct arena *arena)
 {
-    struct exact_join_chunk *list = arena_zalloc(arena, cubins->count, sizeof *list);
+    struct bytes *list = arena_alloc(arena, cubins->count, sizeof *list);
     struct text *kernels = arena_alloc(arena, chunks->symbol_count, sizeof *kernels);
     size_t kernel_count = 0;
 
     for (size_t i = 0; i < cubins->count; i++)
-        list[i] = (struct exact_join_chunk){
-            .cubin = {cubins->list[i].data, cubins->list[i].size},
-            .left_out = chunks->bank4_kernels,
-            .left_out_count = chunks->bank4_count,
-        };
+        list[i] = (struct bytes){cubins->list[i].data, cubins->list[i].size};
     for (size_t i = 0; i < chunks->symbol_count; i++)
         if (chunks->sources[i].is_kernel)
             kernels[kernel_count++] = chunks->symbols[i].name;
-    return (struct exact_join_request){list, cubins->count, kernels, kernel_count,
-                                       chunks->line_count};
+    return (struct exact_join_request){
+        .chunks = list,
+        .count = cubins->count,
+        .kernels = kernels,
+        .kernel_count = kernel_count,
+        .left_out = chunks->bank4_kernels,
+        .left_out_count = chunks->bank4_count,
+        .line_count = chunks->line_count,
+    };
 }
 
 bool exact_make_program(struct buffer *image, const struct chunks *chunks,

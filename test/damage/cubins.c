@@ -179,17 +179,17 @@ bool trial_exact(struct trial *trial)
     static const struct text closing[] = {{"__minilink_closing_0", 20},
                                           {"__minilink_closing_1", 20}};
     bool is_closed = memmem(trial->inputs[0].data, trial->inputs[0].size, closing[1].data, 20);
-    struct exact_join_chunk chunks[TRIAL_MOST];
+    struct bytes chunks[TRIAL_MOST];
     struct exact_join_difference why;
-    struct exact_join_request request = {.chunks = chunks, .count = trial->count};
+    struct exact_join_request request = {.chunks = chunks,
+                                         .count = trial->count,
+                                         .left_out = closing,
+                                         .left_out_count = is_closed ? 2 : 0};
     struct text lines = read_file(strchr(trial->options, ':') + 1), rest = lines, kernels[64];
     enum exact_join_outcome outcome;
 
     for (size_t i = 0; i < trial->count; i++)
-        chunks[i] = (struct exact_join_chunk){
-            {(const uint8_t *)trial->inputs[i].data, trial->inputs[i].size},
-            closing,
-            is_closed ? 2 : 0};
+        chunks[i] = (struct bytes){(const uint8_t *)trial->inputs[i].data, trial->inputs[i].size};
     request.kernels = kernels;
     request.line_count = strtoul(trial->options, NULL, 10);
     while (request.kernel_count < 64 && read_file_line(&rest, &kernels[request.kernel_count]))

@@ -25,20 +25,17 @@ static void fuzz(struct bytes rest)
     static const struct text closing[] = {{"__minilink_closing_0", 20},
                                           {"__minilink_closing_1", 20}};
     uint8_t flags = fuzz_byte(&rest);
-    struct exact_join_chunk chunks[MOST_CHUNKS] = {0};
+    struct bytes chunks[MOST_CHUNKS] = {0};
     struct exact_join_request request = {
         .chunks = chunks,
         .kernels = flags & 2 ? of_forms : kernels,
         .kernel_count = flags & 1 ? 3 : 4,
+        .left_out = flags & 2 ? closing : &kernels[3],
+        .left_out_count = flags & 2 ? flags >> 2 & 2 : flags & 1,
         .line_count = flags & 4 ? 48 : 0,
     };
 
-    while (request.count < MOST_CHUNKS && rest.size) {
-        struct exact_join_chunk *chunk = &chunks[request.count++];
-
-        chunk->cubin = fuzz_part(&rest);
-        chunk->left_out = flags & 2 ? closing : &kernels[3];
-        chunk->left_out_count = flags & 2 ? flags >> 2 & 2 : flags & 1;
-    }
+    while (request.count < MOST_CHUNKS && rest.size)
+        chunks[request.count++] = fuzz_part(&rest);
     join(&request);
 }

@@ -60,18 +60,20 @@ void tear_down(void)
 /* Joins a program's chunks, the second first if they are swapped. */
 static enum exact_join_outcome join(size_t program, const struct bytes list[FILES], bool is_swapped)
 {
-    struct exact_join_chunk chunks[2];
+    struct bytes chunks[2] = {list[1 + !is_swapped], list[1 + is_swapped]};
     struct text kernels[4], left_out[2];
-    struct exact_join_request request = {chunks, 2, kernels, programs[program].kernel_count,
-                                         programs[program].lines};
+    struct exact_join_request request = {.chunks = chunks,
+                                         .count = 2,
+                                         .kernels = kernels,
+                                         .kernel_count = programs[program].kernel_count,
+                                         .left_out = left_out,
+                                         .left_out_count = programs[program].left_out_count,
+                                         .line_count = programs[program].lines};
 
     for (size_t i = 0; i < request.kernel_count; i++)
         kernels[i] = text_of(programs[program].kernels[i]);
     for (size_t i = 0; i < programs[program].left_out_count; i++)
         left_out[i] = text_of(programs[program].left_out[i]);
-    for (size_t i = 0; i < 2; i++)
-        chunks[i] = (struct exact_join_chunk){list[1 + (i != is_swapped)], left_out,
-                                              programs[program].left_out_count};
     image.size = 0;
     return exact_join(&image, &request, &why);
 }

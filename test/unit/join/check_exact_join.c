@@ -78,15 +78,15 @@ static void close_chunks(size_t count)
 /* Joins `count` of the chunks, the second first if they are swapped. */
 static enum exact_join_outcome join(bool is_swapped, size_t count)
 {
-    struct exact_join_chunk chunks[2];
+    struct bytes chunks[] = {buffer_bytes(&program.chunks[is_swapped]),
+                             buffer_bytes(&program.chunks[!is_swapped])};
 
-    for (size_t i = 0; i < 2; i++)
-        chunks[i] = (struct exact_join_chunk){
-            buffer_bytes(&program.chunks[i != is_swapped]), program.closing,
-            (size_t)(program.closing[0].size > 0) + (program.closing[1].size > 0)};
     program.request.chunks = chunks;
     program.request.count = count;
     program.request.kernels = program.kernels;
+    program.request.left_out = program.closing;
+    program.request.left_out_count =
+        (size_t)(program.closing[0].size > 0) + (program.closing[1].size > 0);
     return exact_join(&program.image, &program.request, &program.why);
 }
 
