@@ -10,28 +10,16 @@
 
 #include "base/context.h"
 
-/* Edges, and the cubin that each comes from. */
-struct edges {
-    struct merged_pairs pairs;
-    struct merged_pairs files; /* parallel to the edges, with the same `from` */
-};
-
 /* Entries as read, before they are sorted into lists. */
 struct reading {
-    struct edges calls;
-    struct edges references;
+    struct merged_pairs calls; /* by cubin, as a caller's entries are distinct in each */
+    struct merged_pairs references;
     struct merged_pairs called;
     struct merged_pairs taken;
     uint32_t *prototype_of;   /* by symbol: the first one that was given, or MERGE_NONE */
     uint32_t *prototype_file; /* by symbol: the cubin that gave it */
     struct table prototype_names;
 };
-
-static void add_edge(struct edges *edges, uint32_t from, uint32_t to, size_t file)
-{
-    index_lists_add(&edges->pairs, from, to);
-    index_lists_add(&edges->files, from, (uint32_t)file);
-}
 
 static uint32_t prototype_id(struct merging *m, struct reading *reading, struct text text)
 {
@@ -76,7 +64,8 @@ static void read_entry(struct merging *m, struct reading *reading, size_t file,
 
         if (to == MERGE_NONE || !is_speaker)
             return;
-        add_edge(part == CALLGRAPH_DIRECT ? &reading->calls : &reading->references, from, to, file);
+        index_lists_add_of(part == CALLGRAPH_DIRECT ? &reading->calls : &reading->references, from,
+                           to, file);
         /* Code may take the address of a copy that lost. */
         if (part == CALLGRAPH_CANDIDATE && overridden_has(m, file, entry->second) &&
             reading->prototype_of[to] != MERGE_NONE)
@@ -125,37 +114,27 @@ static void read_prototypes(struct merging *m, struct reading *reading, size_t f
     }
 }
 
-/* A caller's entries are distinct in each cubin. */
-static struct merged_lists sort_edges(struct merging *m, const struct edges *edges)
-{
-    struct merged_lists lists = index_lists_make(&m->arena, &edges->pairs, m->symbol_count);
-    struct merged_lists files = index_lists_make(&m->arena, &edges->files, m->symbol_count);
-
-    index_lists_distinct(&m->arena, &lists, &files, m->symbol_count, m->symbol_count);
-    index_lists_reverse(&lists, m->symbol_count);
-    return lists;
-}
-
 static void sort_into_lists(struct merging *m, const struct reading *reading)
 {
     struct call_graph *graph = &m->graph;
+    size_t symbols = m->symbol_count, prototypes = graph->prototype_count;
 
-    graph->calls = sort_edges(m, &reading->calls);
-    graph->references = sort_edges(m, &reading->references);
+    graph->calls = index_lists_make_distinct(&m->arena, &reading->calls, symbols, symbols);
+    graph->references =
+        index_lists_make_distinct(&m->arena, &reading->references, symbols, symbols);
     /* Measured: two indirect calls of one function with one prototype stay two entries. */
-    graph->called = index_lists_make(&m->arena, &reading->called, m->symbol_count);
-    index_lists_reverse(&graph->called, m->symbol_count);
-    graph->taken = index_lists_make(&m->arena, &reading->taken, m->symbol_count);
-    index_lists_distinct(&m->arena, &graph->taken, NULL, m->symbol_count, graph->prototype_count);
-    graph->candidates =
-        index_lists_invert(&m->arena, &graph->taken, m->symbol_count, graph->prototype_count);
+    graph->called = index_lists_make(&m->arena, &reading->called, symbols);
+    index_lists_reverse(&graph->calls, symbols);
+    index_lists_reverse(&graph->references, symbols);
+    index_lists_reverse(&graph->called, symbols);
+    graph->taken = index_lists_make_distinct(&m->arena, &reading->taken, symbols, prototypes);
+    graph->candidates = index_lists_invert(&m->arena, &graph->taken, symbols, prototypes);
 }
 
 bool graph_read(struct merging *m)
 {
     const struct merged_pairs none = {.arena = &m->arena};
-    struct reading reading = {
-        .calls = {none, none}, .references = {none, none}, .called = none, .taken = none};
+    struct reading reading = {.calls = none, .references = none, .called = none, .taken = none};
 
     CONTEXT_DEFER(table_cleanup, &reading.prototype_names);
     m->graph = (struct call_graph){.declared = none};

@@ -3,37 +3,59 @@
  * same, as the order of variables of equal size shows (measured). */
 #include "resolve/index_lists.h"
 
-#include <string.h>
-
-void index_lists_add(struct merged_pairs *pairs, uint32_t from, uint32_t to)
+void index_lists_add_of(struct merged_pairs *pairs, uint32_t from, uint32_t to, size_t group)
 {
     ARENA_PUSH(pairs->arena, pairs->items, pairs->count, pairs->capacity) =
-        (struct merged_pair){from, to};
+        (struct merged_pair){from, to, (uint32_t)group};
 }
 
-void index_lists_distinct(struct arena *arena, struct merged_lists *lists,
-                          const struct merged_lists *groups, size_t key_count, size_t item_count)
+/* Lists of the pairs' numbers, or of their items. */
+static struct merged_lists sort_pairs(struct arena *arena, const struct merged_pairs *pairs,
+                                      size_t key_count, bool are_numbers)
 {
-    uint32_t *seen = arena_zalloc(arena, item_count, sizeof *seen);
-    uint32_t group = 0;
-    uint32_t kept = 0;
-    uint32_t start = 0;
+    struct merged_lists lists = {.first = arena_zalloc(arena, key_count + 2, sizeof *lists.first),
+                                 .items = arena_alloc(arena, pairs->count, sizeof *lists.items)};
+    uint32_t *next = lists.first + 1; /* by key: where its next item goes; its list's end at last */
+
+    for (size_t i = 0; i < pairs->count; i++)
+        next[pairs->items[i].from + 1]++;
+    for (size_t key = 0; key < key_count; key++)
+        next[key + 1] += next[key];
+    for (size_t i = 0; i < pairs->count; i++)
+        lists.items[next[pairs->items[i].from]++] = are_numbers ? (uint32_t)i : pairs->items[i].to;
+    return lists;
+}
+
+struct merged_lists index_lists_make(struct arena *arena, const struct merged_pairs *pairs,
+                                     size_t key_count)
+{
+    return sort_pairs(arena, pairs, key_count, false);
+}
+
+struct merged_lists index_lists_make_distinct(struct arena *arena, const struct merged_pairs *pairs,
+                                              size_t key_count, size_t item_count)
+{
+    struct merged_lists lists = sort_pairs(arena, pairs, key_count, true);
+    uint32_t *seen = arena_zalloc(arena, item_count, sizeof *seen); /* the last mark of each */
+    uint32_t mark = 0, group = 0, kept = 0, start = 0;
 
     for (size_t key = 0; key < key_count; key++) {
-        uint32_t end = lists->first[key + 1];
+        uint32_t end = lists.first[key + 1];
 
-        lists->first[key] = kept;
+        lists.first[key] = kept;
         for (uint32_t i = start; i < end; i++) {
-            if (i == start || (groups && groups->items[i] != groups->items[i - 1]))
-                group++;
-            if (seen[lists->items[i]] == group)
-                continue;
-            seen[lists->items[i]] = group;
-            lists->items[kept++] = lists->items[i];
+            const struct merged_pair *pair = &pairs->items[lists.items[i]];
+
+            mark += i == start || pair->group != group;
+            group = pair->group;
+            if (seen[pair->to] != mark)
+                lists.items[kept++] = pair->to;
+            seen[pair->to] = mark;
         }
         start = end;
     }
-    lists->first[key_count] = kept;
+    lists.first[key_count] = kept;
+    return lists;
 }
 
 void index_lists_reverse(struct merged_lists *lists, size_t key_count)
@@ -49,24 +71,6 @@ void index_lists_reverse(struct merged_lists *lists, size_t key_count)
             lists->items[high] = item;
         }
     }
-}
-
-struct merged_lists index_lists_make(struct arena *arena, const struct merged_pairs *pairs,
-                                     size_t key_count)
-{
-    struct merged_lists lists;
-    uint32_t *next = arena_zalloc(arena, key_count + 2, sizeof *next);
-
-    lists.first = arena_zalloc(arena, key_count + 1, sizeof *lists.first);
-    lists.items = arena_alloc(arena, pairs->count, sizeof *lists.items);
-    for (size_t i = 0; i < pairs->count; i++)
-        lists.first[pairs->items[i].from + 1]++;
-    for (size_t key = 0; key < key_count; key++)
-        lists.first[key + 1] += lists.first[key];
-    memcpy(next, lists.first, (key_count + 1) * sizeof *next);
-    for (size_t i = 0; i < pairs->count; i++)
-        lists.items[next[pairs->items[i].from]++] = pairs->items[i].to;
-    return lists;
 }
 
 struct merged_lists index_lists_invert(struct arena *arena, const struct merged_lists *lists,

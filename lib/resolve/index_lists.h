@@ -14,8 +14,9 @@
 #define MERGE_NONE UINT32_MAX /* no symbol, section, file ... */
 
 struct merged_pair {
-    uint32_t from;
-    uint32_t to;
+    uint32_t from, to;
+    uint32_t
+        group; /* only pairs of one group are duplicates; a key's pairs of a group are adjacent */
 };
 
 /* A growing array; start with {.arena = ...}. */
@@ -32,21 +33,24 @@ struct merged_lists {
     uint32_t *items;
 };
 
-void index_lists_add(struct merged_pairs *pairs, uint32_t from, uint32_t to);
+void index_lists_add_of(struct merged_pairs *pairs, uint32_t from, uint32_t to, size_t group);
+
+static inline void index_lists_add(struct merged_pairs *pairs, uint32_t from, uint32_t to)
+{
+    index_lists_add_of(pairs, from, to, 0);
+}
 
 /* Sorts pairs into `key_count` lists by `from`, each in the order of the pairs. */
 struct merged_lists index_lists_make(struct arena *arena, const struct merged_pairs *pairs,
                                      size_t key_count);
 
+/* The same without duplicates; items are below `item_count`. */
+struct merged_lists index_lists_make_distinct(struct arena *arena, const struct merged_pairs *pairs,
+                                              size_t key_count, size_t item_count);
+
 /* By item below `item_count`: the keys whose lists have it, in ascending order. */
 struct merged_lists index_lists_invert(struct arena *arena, const struct merged_lists *lists,
                                        size_t key_count, size_t item_count);
-
-/* Removes duplicates from each list; items are below `item_count`. If `groups` is not NULL (lists
- * of the same lengths in which equal items are adjacent), only items with the same item of `groups`
- * are duplicates. */
-void index_lists_distinct(struct arena *arena, struct merged_lists *lists,
-                          const struct merged_lists *groups, size_t key_count, size_t item_count);
 
 /* Reverses each list. */
 void index_lists_reverse(struct merged_lists *lists, size_t key_count);

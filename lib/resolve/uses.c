@@ -56,8 +56,7 @@ static void gather_shared(struct merging *m)
     gather_own(m, &uses);
     for (size_t i = 0; i < uses.count; i++)
         m->functions[uses.items[i].from].flags |= REACHES_SHARED;
-    m->uses.shared = index_lists_make(&m->arena, &uses, m->symbol_count);
-    index_lists_distinct(&m->arena, &m->uses.shared, NULL, m->symbol_count, m->symbol_count);
+    m->uses.shared = index_lists_make_distinct(&m->arena, &uses, m->symbol_count, m->symbol_count);
 }
 
 void uses_gather(struct merging *m)
