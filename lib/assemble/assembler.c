@@ -187,9 +187,7 @@ static bool add_builtin(struct key *key, struct cache *cache)
 {
     const struct diag_state *state = diag_state_get();
 
-    key_number(key, state->suppress_infos);
-    key_number(key, state->suppress_warnings);
-    key_number(key, state->warnings_are_errors);
+    KEY_NUMBERS(key, state->suppress_infos, state->suppress_warnings, state->warnings_are_errors);
     if (file_hash_add_program(key, cache))
         return true;
     cache_give_up(cache, "minilink itself cannot be read: %s", strerror(errno));

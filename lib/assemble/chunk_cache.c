@@ -16,10 +16,7 @@ struct cache_key chunk_cache_request(const struct assemble_request *request)
     key_begin(&key, "assembling");
     key_key(&key, &request->identity);
     key_string(&key, arch_name(request->arch, arch));
-    key_number(&key, request->mode);
-    key_number(&key, request->debug);
-    key_number(&key, request->line_info);
-    key_number(&key, request->maxrregcount);
+    KEY_NUMBERS(&key, request->mode, request->debug, request->line_info, request->maxrregcount);
     key_strings(&key, request->options);
     if (request->distribution && !chunk_job_is_reported(request))
         distribute_add_to_key(&key, request->distribution);

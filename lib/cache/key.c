@@ -37,6 +37,12 @@ void key_number(struct key *key, uint64_t number)
     add_key_item(key, ITEM_NUMBER, &number, sizeof number);
 }
 
+void key_numbers(struct key *key, const uint64_t *numbers, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        key_number(key, numbers[i]);
+}
+
 void key_text(struct key *key, struct text text)
 {
     add_key_item(key, ITEM_BYTES, text.data, text.size);

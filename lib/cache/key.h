@@ -24,6 +24,10 @@ struct key {
 void key_begin(struct key *key, const char *what);
 
 void key_number(struct key *key, uint64_t number);
+void key_numbers(struct key *key, const uint64_t *numbers, size_t count);
+#define KEY_NUMBERS(key, ...)                                                                      \
+    key_numbers((key), (const uint64_t[]){__VA_ARGS__},                                            \
+                sizeof(const uint64_t[]){__VA_ARGS__} / sizeof(uint64_t))
 void key_text(struct key *key, struct text text);
 void key_bytes(struct key *key, struct bytes bytes);
 void key_string(struct key *key, const char *string); /* NULL is not "" */

@@ -23,15 +23,9 @@ static void add_member_key(struct key *key, const struct member *member)
     key_string(key, member->name);
     key_string(key, member->file);
     key_string(key, member->object_name);
-    key_number(key, member->group);
-    key_number(key, member->role);
-    key_number(key, member->is_system);
-    key_number(key, member->is_whole);
-    key_number(key, entry->kind);
-    key_number(key, entry->arch.sm);
-    key_number(key, (uint8_t)entry->arch.suffix);
-    key_number(key, entry->flags);
-    key_number(key, entry->uncompressed_size);
+    KEY_NUMBERS(key, member->group, member->role, member->is_system, member->is_whole, entry->kind,
+                entry->arch.sm, (uint8_t)entry->arch.suffix, entry->flags,
+                entry->uncompressed_size);
     key_text(key, entry->options);
     key_text(key, entry->identity);
     key_bytes(key, entry->whole.size ? entry->whole : entry->payload);
@@ -43,12 +37,8 @@ static void add_members(struct key *key, const struct members *members)
     char arch[ARCH_NAME_SIZE];
 
     key_string(key, arch_name(members->arch, arch));
-    key_number(key, members->has_lto);
-    key_number(key, members->has_host_code);
-    key_number(key, members->has_lto_only);
-    key_number(key, members->cubin_count);
-    key_number(key, members->ptx_count);
-    key_number(key, members->lto_count);
+    KEY_NUMBERS(key, members->has_lto, members->has_host_code, members->has_lto_only,
+                members->cubin_count, members->ptx_count, members->lto_count);
     for (size_t i = 0; i < members->count; i++)
         if (members->list[i].role != MEMBER_UNUSED)
             add_member_key(key, &members->list[i]);
@@ -70,12 +60,8 @@ static void add_used_set(struct key *key, const struct used_set *set)
  * words of the command line. */
 static void add_used_names(struct key *key, const struct used_names *used)
 {
-    key_number(key, used->is_ignored);
-    key_number(key, used->has_parts);
-    key_number(key, used->has_lists);
-    key_number(key, used->is_filter);
-    key_number(key, used->keeps_kernels);
-    key_number(key, used->is_selection);
+    KEY_NUMBERS(key, used->is_ignored, used->has_parts, used->has_lists, used->is_filter,
+                used->keeps_kernels, used->is_selection);
     add_used_set(key, &used->kernels);
     add_used_set(key, &used->variables);
 }
