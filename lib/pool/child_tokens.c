@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "os/descriptor.h"
 #include "pool/pool.h"
 
 /* A prefix that make's own value never has: that begins with letters, or with a blank if there are
@@ -28,13 +29,10 @@ void child_tokens_open(struct child_tokens *tokens)
 /* A pipe has room for more bytes than a client has tokens (JOBSERVER_MOST). */
 bool child_tokens_give(struct child_tokens *tokens)
 {
-    ssize_t written;
+    bool ok = descriptor_write(tokens->fds[1], "+", 1);
 
-    do
-        written = write(tokens->fds[1], "+", 1);
-    while (written < 0 && errno == EINTR);
-    tokens->given += written == 1;
-    return written == 1;
+    tokens->given += ok;
+    return ok;
 }
 
 void child_tokens_close(struct child_tokens *tokens)

@@ -11,6 +11,7 @@
 
 #include "diag/diag.h"
 #include "diag/events.h"
+#include "os/descriptor.h"
 #include "pool/child_tokens.h"
 
 /* A task as run by a worker when tokens are counted. */
@@ -60,17 +61,13 @@ static void run_counted(void *argument)
     struct counted_task *counted = argument;
     const struct child_tokens *before = child_tokens_get();
     const uint64_t one = 1;
-    ssize_t written;
 
     if (counted->coordinator->request->child_threads > 1)
         child_tokens_set(&counted->child);
     counted->task->run(counted->task->argument);
     child_tokens_set(before);
     atomic_store(&counted->has_ended, true);
-    do
-        written = write(counted->coordinator->ended_fd, &one, sizeof one);
-    while (written < 0 && errno == EINTR);
-    if (written < 0)
+    if (!descriptor_write(counted->coordinator->ended_fd, &one, sizeof one))
         abort();
 }
 

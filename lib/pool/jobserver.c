@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "diag/diag.h"
+#include "os/descriptor.h"
 #include "os/thread.h"
 
 /* Largest number that is taken for a descriptor. */
@@ -306,17 +307,6 @@ bool jobserver_acquire(struct jobserver *jobserver, int wake_fd)
     }
 }
 
-/* Writes one byte back; sets errno on failure. A pipe has room for bytes that were read from it. */
-static bool put_back(int fd, const unsigned char *byte)
-{
-    ssize_t written;
-
-    do
-        written = write(fd, byte, 1);
-    while (written < 0 && errno == EINTR);
-    return written == 1;
-}
-
 enum jobserver_state jobserver_release(struct jobserver *jobserver)
 {
     sigset_t before;
@@ -325,8 +315,9 @@ enum jobserver_state jobserver_release(struct jobserver *jobserver)
         return JOBSERVER_NO_CLIENT;
     before = thread_block_signals();
     if (jobserver->token_cursor > held) {
-        /* Dropped even if it cannot be written: a second try would fail as well. */
-        if (!put_back(jobserver->write_fd, --jobserver->token_cursor))
+        /* Dropped even if it cannot be written: a second try would fail as well. A pipe has room
+         * for bytes that were read from it. */
+        if (!descriptor_write(jobserver->write_fd, --jobserver->token_cursor, 1))
             record_failure(jobserver, JOBSERVER_IO_ERROR);
     } else if (!jobserver->implicit_available) {
         jobserver->implicit_available = true;
@@ -365,7 +356,7 @@ void jobserver_return_all(void)
     if (!jobserver)
         return;
     while (jobserver->token_cursor > held)
-        put_back(jobserver->write_fd, --jobserver->token_cursor);
+        descriptor_write(jobserver->write_fd, --jobserver->token_cursor, 1);
     record_failure(jobserver, JOBSERVER_SHUT_DOWN);
     errno = saved;
 }
