@@ -355,8 +355,10 @@ void diag_replay(struct diag_sink *sink)
     diag_sink_free(sink);
 }
 
-void diag_sink_free(struct diag_sink *sink)
+void diag_sink_free(void *argument)
 {
+    struct diag_sink *sink = argument;
+
     buffer_free(&sink->text);
     free(sink->messages);
     *sink = (struct diag_sink){0};

@@ -237,7 +237,7 @@ enum link_code diag_collect(enum link_code (*function)(void *argument), void *ar
 
 /* Prints what a sink has collected, adds its errors to the calling thread's, and empties it. */
 void diag_replay(struct diag_sink *sink);
-void diag_sink_free(struct diag_sink *sink);
+void diag_sink_free(void *sink); /* for CONTEXT_DEFER, too */
 
 /* How many similar warnings are shown, and whether more are only counted. */
 #define DIAG_UNFOLDED 3

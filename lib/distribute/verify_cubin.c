@@ -31,18 +31,13 @@ static const char *message_of(struct arena *arena, const struct diag_sink *sink)
     return arena_printf(arena, "it%.*s", (int)(said.size - name.size), said.data + name.size);
 }
 
-static void free_sink(void *sink)
-{
-    diag_sink_free(sink);
-}
-
 /* A cubin that cubin_read accepts has all its parts inside the file. */
 static const char *find_damage(struct arena *arena, struct cubin *cubin, struct bytes data)
 {
     struct diag_sink sink = {0};
     struct diag_diversion heard;
 
-    CONTEXT_DEFER(free_sink, &sink);
+    CONTEXT_DEFER(diag_sink_free, &sink);
     diag_divert(&heard, &sink);
     CONTEXT_DEFER(diag_divert_end, &heard);
     return cubin_read(cubin, NAME, data) ? NULL : message_of(arena, &sink);
