@@ -51,7 +51,7 @@ struct restoring {
     size_t row_size;
     struct edge *edges;
     size_t edge_count;
-    struct pqueue *ready;
+    struct pqueue ready;
 };
 
 COMPARISON(compare_nodes, struct node,
@@ -206,7 +206,7 @@ static void read_rows(struct restoring *restoring)
 
 static void offer(struct restoring *restoring, struct node *node)
 {
-    if (!pqueue_push(restoring->ready, node))
+    if (!pqueue_push(&restoring->ready, node))
         context_raise(LINK_NO_MEMORY);
 }
 
@@ -241,7 +241,7 @@ static void merge_rows(struct restoring *restoring, struct node **sorted, size_t
     for (size_t i = 0; i < count; i++)
         if (sorted[i]->waits_for == 0)
             offer(restoring, sorted[i]);
-    while ((node = pqueue_pop(restoring->ready)))
+    while ((node = pqueue_pop(&restoring->ready)))
         put_restored(restoring, node);
     if (joining->sequence_count - begin == count)
         return;
@@ -267,20 +267,12 @@ static void merge_stages(struct restoring *restoring)
     }
 }
 
-static void free_ready(void *argument)
-{
-    pqueue_destroy(((struct restoring *)argument)->ready);
-}
-
 void parts_restore(struct joining *joining)
 {
-    struct restoring restoring = {.joining = joining};
+    struct restoring restoring = {.joining = joining, .ready.comparator = leaves_name_before};
 
     make_nodes(&restoring);
     read_rows(&restoring);
-    restoring.ready = pqueue_create(leaves_name_before);
-    if (!restoring.ready)
-        context_raise(LINK_NO_MEMORY);
-    CONTEXT_DEFER(free_ready, &restoring);
+    CONTEXT_DEFER(pqueue_free, &restoring.ready);
     merge_stages(&restoring);
 }

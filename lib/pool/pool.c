@@ -25,7 +25,7 @@ struct pool {
     pthread_t *threads; /* the owner's */
     size_t started;     /* their number */
     /* The rest is guarded by mutex. */
-    struct pqueue *queue;   /* of task_node, which the heap orders */
+    struct pqueue queue;    /* of task_node, which the heap orders */
     uint32_t next_sequence; /* of the next task */
     pthread_mutex_t mutex;
     pthread_cond_t task_cond; /* a task was queued, or shutdown began */
@@ -49,13 +49,13 @@ static int leaves_work_before(const void *a, const void *b)
 /* Waits for a task and counts it as active. NULL when the pool shuts down. Mutex held. */
 static struct task_node *next_task(struct pool *pool)
 {
-    while (pool->queue->count == 0) {
+    while (pool->queue.count == 0) {
         if (pool->shutdown)
             return NULL;
         pthread_cond_wait(&pool->task_cond, &pool->mutex);
     }
     pool->active++;
-    return pqueue_pop(pool->queue);
+    return pqueue_pop(&pool->queue);
 }
 
 /* Sets the name from within the thread: to name another thread, glibc opens a file without
@@ -83,7 +83,7 @@ static void *worker_main(void *argument)
         free(task);
         pthread_mutex_lock(&pool->mutex);
         pool->active--;
-        if (pool->active == 0 && pool->queue->count == 0)
+        if (pool->active == 0 && pool->queue.count == 0)
             pthread_cond_signal(&pool->done_cond);
     }
     pthread_mutex_unlock(&pool->mutex);
@@ -116,11 +116,11 @@ struct pool *pool_create(size_t threads)
     if (!pool)
         return NULL;
     *pool = (struct pool){.threads = calloc(threads, sizeof *pool->threads),
-                          .queue = pqueue_create(leaves_work_before),
+                          .queue.comparator = leaves_work_before,
                           .mutex = PTHREAD_MUTEX_INITIALIZER,
                           .task_cond = PTHREAD_COND_INITIALIZER,
                           .done_cond = PTHREAD_COND_INITIALIZER};
-    if (pool->threads && pool->queue)
+    if (pool->threads)
         start_workers(pool, threads);
     if (pool->started)
         return pool;
@@ -138,13 +138,13 @@ static bool queue_task(struct pool *pool, const struct pool_task *wanted)
 {
     struct task_node *task;
 
-    if (!wanted->run || pool->queue->count == INT32_MAX)
+    if (!wanted->run || pool->queue.count == INT32_MAX)
         return false;
     task = malloc(sizeof *task);
     if (!task)
         return false;
     *task = (struct task_node){*wanted, pool->next_sequence};
-    if (!pqueue_push(pool->queue, task)) {
+    if (!pqueue_push(&pool->queue, task)) {
         free(task);
         return false;
     }
@@ -167,7 +167,7 @@ size_t pool_submit(struct pool *pool, const struct pool_task *tasks, size_t coun
 void pool_wait(struct pool *pool)
 {
     pthread_mutex_lock(&pool->mutex);
-    while (pool->queue->count != 0 || pool->active != 0)
+    while (pool->queue.count != 0 || pool->active != 0)
         pthread_cond_wait(&pool->done_cond, &pool->mutex);
     pthread_mutex_unlock(&pool->mutex);
 }
@@ -179,7 +179,7 @@ void pool_destroy(struct pool *pool)
     if (!pool)
         return;
     pthread_mutex_lock(&pool->mutex);
-    while (pool->queue && (dropped = pqueue_pop(pool->queue)) != NULL)
+    while ((dropped = pqueue_pop(&pool->queue)) != NULL)
         free(dropped);
     pool->shutdown = true;
     pthread_cond_broadcast(&pool->task_cond);
@@ -189,7 +189,7 @@ void pool_destroy(struct pool *pool)
     pthread_cond_destroy(&pool->done_cond);
     pthread_cond_destroy(&pool->task_cond);
     pthread_mutex_destroy(&pool->mutex);
-    pqueue_destroy(pool->queue);
+    pqueue_free(&pool->queue);
     free(pool->threads);
     free(pool);
 }

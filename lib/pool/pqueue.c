@@ -4,15 +4,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-struct pqueue *pqueue_create(int (*comparator)(const void *a, const void *b))
-{
-    struct pqueue *queue = calloc(1, sizeof *queue);
-
-    if (queue)
-        queue->comparator = comparator;
-    return queue;
-}
-
 static bool grow_queue(struct pqueue *queue)
 {
     size_t capacity = queue->capacity ? queue->capacity * 2 : 16;
@@ -77,10 +68,7 @@ void *pqueue_pop(struct pqueue *queue)
     return first;
 }
 
-void pqueue_destroy(struct pqueue *queue)
+void pqueue_free(void *queue)
 {
-    if (!queue)
-        return;
-    free(queue->array);
-    free(queue);
+    free(((struct pqueue *)queue)->array);
 }

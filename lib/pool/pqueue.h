@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Start with {.comparator = ...}. */
 struct pqueue {
     void **array;    /* the heap; array[0] leaves next */
     size_t count;    /* elements in it */
@@ -16,14 +17,11 @@ struct pqueue {
     int (*comparator)(const void *a, const void *b);
 };
 
-/* Makes an empty queue. NULL when memory runs out. */
-struct pqueue *pqueue_create(int (*comparator)(const void *a, const void *b));
-
 /* Adds an element, in O(log n). False when memory runs out; the queue is then unchanged. */
 bool pqueue_push(struct pqueue *queue, void *element);
 
 /* Removes and returns the first element, in O(log n); NULL when there is none. */
 void *pqueue_pop(struct pqueue *queue);
 
-/* Frees the queue, not its elements. Accepts NULL. */
-void pqueue_destroy(struct pqueue *queue);
+/* Frees the queue's memory, not its elements. For CONTEXT_DEFER, too. */
+void pqueue_free(void *queue);

@@ -101,40 +101,39 @@ TEST(queue_gives_out_in_order_whatever_the_order_of_pushes)
 {
     enum { COUNT = 1000 };
     static int values[COUNT];
-    struct pqueue *queue = pqueue_create(smaller_first);
+    struct pqueue queue = {.comparator = smaller_first};
     unsigned seed = 1;
 
     for (int i = 0; i < COUNT; i++) {
         seed = seed * 1103515245u + 12345u;
         values[i] = (int)(seed >> 16 & 0x3ff);
-        ck_assert(pqueue_push(queue, &values[i]));
+        ck_assert(pqueue_push(&queue, &values[i]));
     }
-    ck_assert_uint_eq(queue->count, COUNT);
+    ck_assert_uint_eq(queue.count, COUNT);
     for (int i = 0, last = -1; i < COUNT; i++) {
-        int value = *(int *)pqueue_pop(queue);
+        int value = *(int *)pqueue_pop(&queue);
 
         ck_assert_int_ge(value, last);
         last = value;
     }
-    ck_assert_ptr_null(pqueue_pop(queue));
-    pqueue_destroy(queue);
+    ck_assert_ptr_null(pqueue_pop(&queue));
+    pqueue_free(&queue);
 }
 
 TEST(queue_can_be_used_again_after_it_was_empty)
 {
     int values[] = {2, 1};
-    struct pqueue *queue = pqueue_create(smaller_first);
+    struct pqueue queue = {.comparator = smaller_first};
 
-    ck_assert_ptr_null(pqueue_pop(queue));
+    ck_assert_ptr_null(pqueue_pop(&queue));
     for (int round = 0; round < 3; round++) {
-        ck_assert(pqueue_push(queue, &values[0]));
-        ck_assert(pqueue_push(queue, &values[1]));
-        ck_assert_ptr_eq(pqueue_pop(queue), &values[1]);
-        ck_assert_ptr_eq(pqueue_pop(queue), &values[0]);
-        ck_assert_ptr_null(pqueue_pop(queue));
+        ck_assert(pqueue_push(&queue, &values[0]));
+        ck_assert(pqueue_push(&queue, &values[1]));
+        ck_assert_ptr_eq(pqueue_pop(&queue), &values[1]);
+        ck_assert_ptr_eq(pqueue_pop(&queue), &values[0]);
+        ck_assert_ptr_null(pqueue_pop(&queue));
     }
-    pqueue_destroy(queue);
-    pqueue_destroy(NULL);
+    pqueue_free(&queue);
 }
 
 /* A task that holds its worker until it is let go. */
