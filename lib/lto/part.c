@@ -237,7 +237,7 @@ static size_t make_tasks(struct pool_task *tasks, struct part_list *run)
         uint32_t priority = part->cost < UINT32_MAX ? (uint32_t)part->cost : UINT32_MAX;
 
         if (!find_in_cache(part))
-            tasks[count++] = (struct pool_task){run_part_job, part, priority};
+            tasks[count++] = (struct pool_task){run_part_job, part, priority, 0};
     }
     return count;
 }

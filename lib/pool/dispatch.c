@@ -17,6 +17,7 @@
 /* A task as run by a worker when tokens are counted. */
 struct counted_task {
     const struct pool_task *task;
+    struct pool_task counted; /* which runs it */
     struct coordinator *coordinator;
     struct child_tokens child; /* open while the task runs, if its child has threads */
     _Atomic bool has_ended;
@@ -83,7 +84,8 @@ static void start(struct coordinator *coordinator)
         child_tokens_open(&task->child);
     coordinator->live[coordinator->running++] = task;
     events_count("tokens", coordinator->running);
-    if (!pool_submit(coordinator->pool, &(struct pool_task){run_counted, task, 0}, 1))
+    task->counted = (struct pool_task){.run = run_counted, .argument = task};
+    if (!pool_submit(coordinator->pool, &task->counted, 1))
         run_counted(task);
 }
 

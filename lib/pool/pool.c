@@ -15,17 +15,11 @@
 #include "os/thread.h"
 #include "pool/pqueue.h"
 
-/* A task in the queue. */
-struct task_node {
-    struct pool_task task;
-    uint32_t sequence;
-};
-
 struct pool {
     pthread_t *threads; /* the owner's */
     size_t started;     /* their number */
     /* The rest is guarded by mutex. */
-    struct pqueue queue;    /* of task_node, which the heap orders */
+    struct pqueue queue;    /* of struct pool_task, which the heap orders */
     uint32_t next_sequence; /* of the next task */
     pthread_mutex_t mutex;
     pthread_cond_t task_cond; /* a task was queued, or shutdown began */
@@ -39,15 +33,15 @@ struct pool {
  * difference of two that are queued at the same time does not. */
 static int leaves_work_before(const void *a, const void *b)
 {
-    const struct task_node *first = a, *second = b;
+    const struct pool_task *first = a, *second = b;
 
-    if (first->task.priority != second->task.priority)
-        return first->task.priority > second->task.priority;
+    if (first->priority != second->priority)
+        return first->priority > second->priority;
     return (int32_t)(first->sequence - second->sequence) < 0;
 }
 
 /* Waits for a task and counts it as active. NULL when the pool shuts down. Mutex held. */
-static struct task_node *next_task(struct pool *pool)
+static struct pool_task *next_task(struct pool *pool)
 {
     while (pool->queue.count == 0) {
         if (pool->shutdown)
@@ -72,15 +66,14 @@ static void *worker_main(void *argument)
 {
     struct pool *pool = argument;
     void *stack = cleanup_stack_open();
-    struct task_node *task;
+    struct pool_task *task;
 
     pthread_mutex_lock(&pool->mutex);
     take_thread_name(++pool->numbered);
     thread_use_c_locale(); /* a new thread has the program's locale, not its creator's */
     while ((task = next_task(pool)) != NULL) {
         pthread_mutex_unlock(&pool->mutex);
-        task->task.run(task->task.argument);
-        free(task);
+        task->run(task->argument);
         pthread_mutex_lock(&pool->mutex);
         pool->active--;
         if (pool->active == 0 && pool->queue.count == 0)
@@ -134,26 +127,17 @@ size_t pool_thread_count(const struct pool *pool)
 }
 
 /* Mutex held. */
-static bool queue_task(struct pool *pool, const struct pool_task *wanted)
+static bool queue_task(struct pool *pool, struct pool_task *task)
 {
-    struct task_node *task;
-
-    if (!wanted->run || pool->queue.count == INT32_MAX)
+    task->sequence = pool->next_sequence;
+    if (!task->run || pool->queue.count == INT32_MAX || !pqueue_push(&pool->queue, task))
         return false;
-    task = malloc(sizeof *task);
-    if (!task)
-        return false;
-    *task = (struct task_node){*wanted, pool->next_sequence};
-    if (!pqueue_push(&pool->queue, task)) {
-        free(task);
-        return false;
-    }
     pool->next_sequence++;
     pthread_cond_signal(&pool->task_cond);
     return true;
 }
 
-size_t pool_submit(struct pool *pool, const struct pool_task *tasks, size_t count)
+size_t pool_submit(struct pool *pool, struct pool_task *tasks, size_t count)
 {
     size_t queued = 0;
 
@@ -174,13 +158,10 @@ void pool_wait(struct pool *pool)
 
 void pool_destroy(struct pool *pool)
 {
-    struct task_node *dropped;
-
     if (!pool)
         return;
     pthread_mutex_lock(&pool->mutex);
-    while ((dropped = pqueue_pop(&pool->queue)) != NULL)
-        free(dropped);
+    pool->queue.count = 0;
     pool->shutdown = true;
     pthread_cond_broadcast(&pool->task_cond);
     pthread_mutex_unlock(&pool->mutex);

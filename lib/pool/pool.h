@@ -25,15 +25,17 @@ struct pool *pool_create(size_t threads);
 /* Workers that were started. */
 size_t pool_thread_count(const struct pool *pool);
 
+/* Lives until run() begins, and its argument until that has returned. */
 struct pool_task {
     void (*run)(void *argument);
-    void *argument;    /* lives until run() has returned */
+    void *argument;
     uint32_t priority; /* the highest is started first; first come first served among equals */
+    uint32_t sequence; /* the pool's */
 };
 
 /* Queues tasks, all at once: no worker takes the first before the last is queued. Returns how many
  * are queued; the rest are not if memory runs out or a task has no function. */
-size_t pool_submit(struct pool *pool, const struct pool_task *tasks, size_t count);
+size_t pool_submit(struct pool *pool, struct pool_task *tasks, size_t count);
 
 /* Blocks until every submitted task has ended. */
 void pool_wait(struct pool *pool);

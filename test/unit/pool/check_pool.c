@@ -190,17 +190,22 @@ static void append(void *argument)
 
 static bool submit(struct pool *pool, void (*run)(void *), void *argument, uint32_t priority)
 {
-    return pool_submit(pool, &(struct pool_task){run, argument, priority}, 1) == 1;
+    static struct pool_task tasks[4096];
+    static size_t count;
+    struct pool_task *task = &tasks[count++ % COUNT(tasks)];
+
+    *task = (struct pool_task){.run = run, .argument = argument, .priority = priority};
+    return pool_submit(pool, task, 1) == 1;
 }
 
 /* Submitted one by one while the worker is busy, or all at once to one that waits for them. */
 TEST(tasks_leave_by_priority_and_then_in_order_of_submission)
 {
     char letters[] = "ecafdgb";
-    const struct pool_task tasks[] = {{append, &letters[0], 1},          {append, &letters[1], 5},
-                                      {append, &letters[2], UINT32_MAX}, {append, &letters[3], 1},
-                                      {append, &letters[4], 5},          {append, &letters[5], 0},
-                                      {append, &letters[6], 9}};
+    struct pool_task tasks[] = {{append, &letters[0], 1, 0},          {append, &letters[1], 5, 0},
+                                {append, &letters[2], UINT32_MAX, 0}, {append, &letters[3], 1, 0},
+                                {append, &letters[4], 5, 0},          {append, &letters[5], 0, 0},
+                                {append, &letters[6], 9, 0}};
     const size_t count = sizeof tasks / sizeof tasks[0];
     struct pool *pool = pool_create(1);
 
@@ -231,7 +236,7 @@ static void count_one(void *argument)
 }
 
 static struct pool_task three[] = {
-    {count_one, NULL, 0}, {count_one, NULL, 0}, {count_one, NULL, 0}};
+    {count_one, NULL, 0, 0}, {count_one, NULL, 0, 0}, {count_one, NULL, 0, 0}};
 
 TEST(wait_returns_when_all_have_ended_and_may_be_repeated)
 {
@@ -304,7 +309,7 @@ TEST(each_task_wakes_one_worker_and_the_last_one_wakes_the_owner)
 {
     struct pool *pool = pool_create(2);
     struct pool_task tasks[] = {
-        {wait_at_gate, NULL, 0}, {wait_at_gate, NULL, 0}, {wait_at_gate, NULL, 0}};
+        {wait_at_gate, NULL, 0, 0}, {wait_at_gate, NULL, 0, 0}, {wait_at_gate, NULL, 0, 0}};
 
     close_gate();
     ck_assert_uint_eq(pool_submit(pool, tasks, 3), 3);
@@ -323,7 +328,8 @@ TEST(each_task_wakes_one_worker_and_the_last_one_wakes_the_owner)
 TEST(no_function_is_no_task)
 {
     struct pool *pool = pool_create(1);
-    const struct pool_task tasks[] = {{count_one, NULL, 1}, {NULL, NULL, 1}, {count_one, NULL, 1}};
+    struct pool_task tasks[] = {
+        {count_one, NULL, 1, 0}, {NULL, NULL, 1, 0}, {count_one, NULL, 1, 0}};
 
     ck_assert_uint_eq(pool_submit(pool, tasks, 3), 1);
     pool_wait(pool);
@@ -473,7 +479,7 @@ static void look_for_tokens(void *has_tokens)
 TEST_RANGE(a_task_has_tokens_for_a_program_with_threads, 1, 4)
 {
     bool has_tokens = _i == 1;
-    struct pool_task task = {look_for_tokens, &has_tokens, 0};
+    struct pool_task task = {look_for_tokens, &has_tokens, 0, 0};
     int fds[2];
 
     open_jobserver(fds);
