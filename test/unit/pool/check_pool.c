@@ -507,7 +507,6 @@ TEST(tokens_are_counted_as_tasks_come_and_go)
     ck_assert_uint_eq(dispatch_run(&request), 3);
     unsetenv("MAKEFLAGS");
     events_read(log, &arena, &events);
-    events_close(log);
     for (size_t i = 0; i < events.count; i++) {
         bool is_counted = text_equal(events.list[i].event.name, TEXT("tokens"));
 
@@ -516,6 +515,7 @@ TEST(tokens_are_counted_as_tasks_come_and_go)
     }
     ck_assert(is_none_held);
     ck_assert_uint_eq(count, 2 * 3);
+    events_close(log);
     arena_free(&arena);
 }
 
