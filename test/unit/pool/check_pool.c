@@ -191,8 +191,8 @@ static void append(void *argument)
 static bool submit(struct pool *pool, void (*run)(void *), void *argument, uint32_t priority)
 {
     static struct pool_task tasks[4096];
-    static size_t count;
-    struct pool_task *task = &tasks[count++ % COUNT(tasks)];
+    static atomic_size_t count;
+    struct pool_task *task = &tasks[atomic_fetch_add(&count, 1) % COUNT(tasks)];
 
     *task = (struct pool_task){.run = run, .argument = argument, .priority = priority};
     return pool_submit(pool, task, 1) == 1;
