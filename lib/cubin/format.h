@@ -10,7 +10,6 @@
 #include <stdint.h>
 
 #include "facts/attributes.h"
-#include "facts/compat.h"
 #include "facts/relocation_types.h"
 #include "facts/sections.h"
 #include "facts/targets.h"

@@ -14,7 +14,7 @@
 #include "base/context.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
-#include "facts/runs_on.h"
+#include "facts/targets.h"
 #include "os/elf_library.h"
 
 #define TOO_OLD "Input file '%s' must be recompiled with toolkit >= Cuda 12.0"

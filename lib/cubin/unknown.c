@@ -5,7 +5,7 @@
 #include "base/table.h"
 #include "cubin/mercury.h"
 #include "diag/diag.h"
-#include "facts/compat.h"
+#include "facts/attributes.h"
 #include "facts/toolkits.h"
 
 bool unknown_is_record(const struct cubin_section *section, const struct info_record *record)

@@ -1,4 +1,4 @@
-/* attributes.c: looks up the rows of attributes.def. */
+/* attributes.c: looks up the rows of attributes.def and compat.def. */
 #include "facts/attributes.h"
 
 #include <stddef.h>
@@ -14,6 +14,14 @@ static const struct attribute_facts rows[UINT8_MAX + 1] = {
     [number] = {number, SYMBOLS_##symbols, PASSES_##passes, {first, last}, #name},
 #include "facts/attributes.def"
 #undef ATTRIBUTE
+};
+
+static const struct compat_rule rules[UINT8_MAX + 1] = {
+#define COMPAT(number, name, bytes, merge, missing, always, first, last, omitted, since)           \
+    [number] = {number,  bytes,         COMPAT_##merge, always,                                    \
+                missing, {first, last}, omitted,        {since, ONWARDS}},
+#include "facts/compat.def"
+#undef COMPAT
 };
 
 const struct attribute_facts *attributes_find(uint8_t number)
@@ -37,4 +45,9 @@ const struct finalizer_record *attributes_of_finalizer(const struct finalizer_re
         if (row->sm == sm && toolkit_is_in(toolkit, row->toolkits))
             return row;
     return NULL;
+}
+
+const struct compat_rule *compat_rule(uint8_t number)
+{
+    return rules[number].bytes ? &rules[number] : NULL;
 }

@@ -1,4 +1,4 @@
-/* targets.c: searches the rows of targets.def. */
+/* targets.c: searches the rows of targets.def and runs_on.def. */
 #include "facts/targets.h"
 
 #include <stddef.h>
@@ -79,4 +79,94 @@ bool targets_next(struct arch *arch, const struct toolkit_facts *toolkit)
         return false;
     *arch = next->arch;
     return true;
+}
+
+enum link_kind {
+    ROW_RUNS_ON,
+    ROW_RENAMED,
+    ROW_FINALIZED,
+    ROW_ACCELERATED_ON_PLAIN,
+    ROW_UNKNOWN_IN_FATBINS,
+    ROW_LIBRARY_LEAVES_ENTRY,
+    ROW_LIBRARY_LEAVES_CUBIN,
+    ROW_TOO_OLD,
+};
+
+static const struct link_row {
+    enum link_kind kind;
+    uint16_t target, code; /* 0 where a row names none */
+    struct toolkit_range toolkits;
+} links[] = {
+#define ROW(kind, target, code, first, last) {ROW_##kind, target, code, {first, last}},
+#include "facts/runs_on.def"
+#undef ROW
+};
+
+#define ANY UINT16_MAX
+
+static const struct link_row *find_link(enum link_kind kind, unsigned target, unsigned code,
+                                        const struct toolkit_facts *toolkit)
+{
+    for (const struct link_row *row = links; row < links + COUNT_OF(links); row++)
+        if (row->kind == kind && (target == ANY || row->target == target) && row->code == code &&
+            toolkit_is_in(toolkit, row->toolkits))
+            return row;
+    return NULL;
+}
+
+unsigned runs_on_number(unsigned sm, const struct toolkit_facts *toolkit)
+{
+    const struct link_row *row = find_link(ROW_RENAMED, ANY, sm, toolkit);
+
+    return row ? row->target : sm;
+}
+
+bool runs_on_accelerated_only(struct arch target, struct arch code,
+                              const struct toolkit_facts *toolkit)
+{
+    return code.suffix == 'a' && target.suffix != 'a' &&
+           !find_link(ROW_ACCELERATED_ON_PLAIN, 0, 0, toolkit);
+}
+
+bool runs_on_is_unknown(struct arch code, const struct toolkit_facts *toolkit)
+{
+    return find_link(ROW_UNKNOWN_IN_FATBINS, 0, code.sm, toolkit);
+}
+
+bool runs_on_finalized(struct arch target, struct arch code, const struct toolkit_facts *toolkit)
+{
+    return find_link(ROW_FINALIZED, target.sm, code.sm, toolkit);
+}
+
+bool runs_on_sass(struct arch target, struct arch code, const struct toolkit_facts *toolkit)
+{
+    if (runs_on_accelerated_only(target, code, toolkit))
+        return false;
+    if (code.sm == target.sm || find_link(ROW_RENAMED, target.sm, code.sm, toolkit))
+        return true;
+    return code.suffix != 'a' && (find_link(ROW_RUNS_ON, target.sm, code.sm, toolkit) ||
+                                  runs_on_finalized(target, code, toolkit));
+}
+
+bool runs_on_ptx(struct arch target, struct arch code, const struct toolkit_facts *toolkit)
+{
+    if (code.sm > target.sm)
+        return false;
+    if (code.suffix == 'a')
+        return target.suffix == 'a' &&
+               (code.sm == target.sm || find_link(ROW_RENAMED, target.sm, code.sm, toolkit));
+    return code.suffix != 'f' || targets_find(code.sm)->family == targets_find(target.sm)->family;
+}
+
+bool runs_on_library_leaves(struct arch target, struct arch code, bool is_entry,
+                            const struct toolkit_facts *toolkit)
+{
+    return (code.sm != target.sm || (code.suffix == 'a' && target.suffix != 'a')) &&
+           find_link(is_entry ? ROW_LIBRARY_LEAVES_ENTRY : ROW_LIBRARY_LEAVES_CUBIN, target.sm,
+                     code.sm, toolkit);
+}
+
+bool runs_on_made_by(unsigned sm, unsigned maker)
+{
+    return !find_link(ROW_TOO_OLD, 0, sm, &(struct toolkit_facts){.version = (uint16_t)maker});
 }

@@ -9,7 +9,7 @@
 #include "base/context.h"
 #include "base/table.h"
 #include "diag/diag.h"
-#include "facts/runs_on.h"
+#include "facts/targets.h"
 #include "input/hostobj.h"
 #include "input/select.h"
 

@@ -11,7 +11,7 @@
 #include "input/select.h"
 
 #include "diag/diag.h"
-#include "facts/runs_on.h"
+#include "facts/targets.h"
 #include "input/rawcode.h"
 
 #define SUPPORTED_VERSION 0x0101

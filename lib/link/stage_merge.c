@@ -7,7 +7,7 @@
 #include "cubin/empty.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
-#include "facts/runs_on.h"
+#include "facts/targets.h"
 #include "join/join.h"
 #include "link/stages.h"
 

@@ -2,7 +2,6 @@
 #include "ptx/program.h"
 
 #include "diag/diag.h"
-#include "facts/runs_on.h"
 #include "facts/targets.h"
 #include "ptx/link.h"
 #include "ptx/module.h"

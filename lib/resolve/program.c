@@ -4,7 +4,7 @@
 
 #include "cubin/unknown.h"
 #include "diag/diag.h"
-#include "facts/runs_on.h"
+#include "facts/targets.h"
 
 /* The rest of the flags must agree. */
 static bool is_for_target(const struct merging *m, const struct cubin *cubin)

@@ -28,25 +28,16 @@ static void fail(struct call *call, const char *format, struct text name)
     diag_at(DIAG_ERROR, &place, format, TEXT_ARG(name));
 }
 
-static bool is_float(enum ptx_type type)
-{
-    return type == PTX_F32 || type == PTX_F64;
-}
-
-static bool is_integer(enum ptx_type type)
-{
-    return type >= PTX_U8 && type <= PTX_S64;
-}
-
 static bool register_agrees(const struct virtual_register *reg,
                             const struct ptx_parameter *parameter)
 {
+    bool is_float = parameter->type == PTX_F32 || parameter->type == PTX_F64;
+    bool is_integer = parameter->type >= PTX_U8 && parameter->type <= PTX_S64;
+
     if (parameter->type == PTX_PRED || reg->class == REGISTER_PREDICATE)
         return parameter->type == PTX_PRED && reg->class == REGISTER_PREDICATE;
-    if ((is_float(parameter->type) && (reg->type == 'u' || reg->type == 's')) ||
-        (is_integer(parameter->type) && reg->type == 'f'))
-        return false;
-    return reg->bits == 8 * parameter->size;
+    return reg->bits == 8 * parameter->size && !(is_integer && reg->type == 'f') &&
+           !(is_float && (reg->type == 'u' || reg->type == 's'));
 }
 
 static bool argument_agrees(const struct call *call, const struct operand *argument,

@@ -11,7 +11,6 @@
 #include "base/context.h"
 #include "base/text.h"
 #include "diag/diag.h"
-#include "facts/runs_on.h"
 #include "facts/targets.h"
 #include "facts/toolkits.h"
 #include "toy/builtin.h"

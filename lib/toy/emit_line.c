@@ -14,16 +14,17 @@
 #include "ptx/source_place.h"
 
 #define DWARF_VERSION    2
-#define LINE_BASE        (-5) /* ptxas's choice of special opcodes, of which none is used here */
-#define LINE_RANGE       14
-#define FIRST_SPECIAL    10                   /* opcode_base */
-#define OPERAND_SIZES    "\0\1\1\1\1\0\0\0\1" /* of the opcodes below FIRST_SPECIAL */
 #define OPCODE_COPY      1
 #define OPCODE_PC        2
 #define OPCODE_LINE      3
 #define OPCODE_FILE      4
 #define EXTENDED_END     1
 #define EXTENDED_ADDRESS 2
+
+/* Of a unit's header: minimum_instruction_length, default_is_stmt, line_base, line_range and
+ * opcode_base (ptxas's choice of special opcodes, of which none is used here), the numbers of
+ * operands of the opcodes below, and no directories. */
+static const uint8_t settings[] = {1, 1, 256 - 5, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0, 1, 0};
 
 /* A `.file` directive. */
 struct line_file {
@@ -124,13 +125,7 @@ static void put_head(const struct line_table *table, struct buffer *out)
     put_byte(out, DWARF_VERSION);
     put_byte(out, 0);
     buffer_u32(out, 0);
-    put_byte(out, 1); /* minimum_instruction_length */
-    put_byte(out, 1); /* default_is_stmt */
-    put_byte(out, LINE_BASE);
-    put_byte(out, LINE_RANGE);
-    put_byte(out, FIRST_SPECIAL);
-    buffer_append(out, OPERAND_SIZES, FIRST_SPECIAL - 1);
-    put_byte(out, 0); /* no directories */
+    buffer_append(out, settings, sizeof settings);
     for (size_t i = 0; i < table->used_count; i++) {
         buffer_text(out, table->used[i]->path);
         put_byte(out, 0);
@@ -140,12 +135,6 @@ static void put_head(const struct line_table *table, struct buffer *out)
     }
     put_byte(out, 0);
     put_u32_at(out, start + 6, out->size - start - 10);
-}
-
-static void put_advance(struct buffer *out, uint64_t bytes)
-{
-    put_byte(out, OPCODE_PC);
-    put_unsigned(out, bytes);
 }
 
 static void put_rows(struct line_table *table, const struct function_code *function,
@@ -164,12 +153,14 @@ static void put_rows(struct line_table *table, const struct function_code *funct
         put_unsigned(out, file->local);
         put_byte(out, OPCODE_LINE);
         put_signed(out, (int64_t)row->line - line);
-        put_advance(out, row->address - address);
+        put_byte(out, OPCODE_PC);
+        put_unsigned(out, row->address - address);
         put_byte(out, OPCODE_COPY);
         address = row->address;
         line = row->line;
     }
-    put_advance(out, function->code.size - address);
+    put_byte(out, OPCODE_PC);
+    put_unsigned(out, function->code.size - address);
 }
 
 static void put_extended(struct buffer *out, int opcode, size_t operand_size)
@@ -179,26 +170,24 @@ static void put_extended(struct buffer *out, int opcode, size_t operand_size)
     put_byte(out, opcode);
 }
 
-/* Adds the unit of one function; returns the offset of its address, or 0 if it has no lines. */
-static size_t put_unit(struct line_table *table, const struct function_code *function,
-                       struct buffer *out)
+/* Adds the unit of one function, if it has lines. */
+static void put_unit(struct line_table *table, struct function_code *function, struct buffer *out)
 {
-    size_t start = out->size, place;
+    size_t start = out->size;
 
     for (size_t i = 0; i < function->line_count; i++)
         use_file(table, function->lines[i].file);
     if (table->used_count == 0)
-        return 0;
+        return;
     put_head(table, out);
     put_extended(out, EXTENDED_ADDRESS, sizeof(uint64_t));
-    place = out->size;
+    function->line_address = out->size;
     buffer_u64(out, 0);
     put_rows(table, function, out);
     put_extended(out, EXTENDED_END, 0);
     put_u32_at(out, start, out->size - start - 4);
     while (table->used_count)
         table->used[--table->used_count]->local = 0;
-    return place;
 }
 
 void emit_line_units(struct unit *unit, struct buffer *out)
@@ -206,5 +195,5 @@ void emit_line_units(struct unit *unit, struct buffer *out)
     struct line_table table = read_files(unit);
 
     for (size_t i = 0; i < unit->function_count; i++)
-        unit->functions[i].line_address = put_unit(&table, &unit->functions[i], out);
+        put_unit(&table, &unit->functions[i], out);
 }

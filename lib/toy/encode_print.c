@@ -3,7 +3,7 @@
  * of the frame's spilled registers; .+0x40 is a branch target relative to the instruction.
  *
  * The code is not trusted: numbers are checked against the tables, and an instruction must consist
- * of exactly the words that its head counts. */
+ * of exactly the words that its head counts. What is printed of one that does not is taken back. */
 #include "toy/encode.h"
 
 #include "language/opcode.h"
@@ -13,34 +13,38 @@ struct printer {
     const uint8_t *words; /* of the instruction */
     size_t offset;        /* of the instruction in the code */
     size_t count;
-    size_t at; /* next word */
+    size_t at;      /* next word */
+    unsigned depth; /* of groups in groups */
+    bool is_wrong;  /* the words are no instruction */
     const char *(*symbol)(void *argument, uint64_t offset);
     void *argument;
 };
 
-static bool print_operand(struct printer *printer, struct code_word word, unsigned depth);
+static void print_operand(struct printer *printer);
 
-static bool next_word(struct printer *printer, void *word)
+/* The next word; one of no kind behind the last. */
+static struct code_word next_word(struct printer *printer)
 {
-    if (printer->at >= printer->count)
-        return false;
-    memcpy(word, printer->words + printer->at++ * CODE_WORD_SIZE, CODE_WORD_SIZE);
-    return true;
+    struct code_word word = {0};
+
+    printer->is_wrong |= printer->at >= printer->count;
+    if (!printer->is_wrong)
+        memcpy(&word, printer->words + printer->at++ * CODE_WORD_SIZE, CODE_WORD_SIZE);
+    return word;
 }
 
-static bool print_register(struct buffer *out, struct code_word word)
+static void print_register(struct printer *printer, struct code_word word)
 {
     static const unsigned behind[] = {0, 0, 1, 3}; /* registers after the first, by class */
     bool is_spilled = word.number >= REGISTERS_SPILLED;
     unsigned number = word.number - (is_spilled ? REGISTERS_SPILLED : 0);
+    unsigned last = number + behind[word.class];
     char letter = is_spilled ? 'S' : word.class == REGISTER_PREDICATE ? 'P' : 'R';
 
-    if (!is_spilled && number + behind[word.class] > (word.class == REGISTER_PREDICATE ? 6 : 254))
-        return false;
-    buffer_printf(out, "%c%u", letter, number);
-    if (behind[word.class])
-        buffer_printf(out, ":%c%u", letter, number + behind[word.class]);
-    return true;
+    printer->is_wrong |= !is_spilled && last > (word.class == REGISTER_PREDICATE ? 6 : 254);
+    buffer_printf(printer->out, "%c%u", letter, number);
+    if (last > number)
+        buffer_printf(printer->out, ":%c%u", letter, last);
 }
 
 /* Small numbers in decimal, others in hexadecimal. */
@@ -50,17 +54,6 @@ static void print_integer(struct buffer *out, int64_t value)
         buffer_printf(out, "%lld", (long long)value);
     else
         buffer_printf(out, "0x%llx", (unsigned long long)value);
-}
-
-static bool print_immediate(struct buffer *out, struct code_word word)
-{
-    if (word.form == 0)
-        print_integer(out, word.value);
-    else if (word.form == 1)
-        buffer_printf(out, "0f%08X", (unsigned)word.value);
-    else
-        buffer_printf(out, "0d%016llX", (unsigned long long)word.value);
-    return word.form <= 2;
 }
 
 /* The selector after a register: .x, .b0, .b3210. */
@@ -102,21 +95,22 @@ static void print_field(struct buffer *out, struct code_word word, uint64_t high
 
 /* Prints a reference, whose word has been read; its value is an addend, or the offset in the
  * function's own area. */
-static bool print_reference(struct printer *printer, struct code_word word)
+static void print_reference(struct printer *printer, struct code_word word)
 {
     static const char *const areas[] = {
         [CODE_PARAMETER] = "param", [CODE_LOCAL] = "local", [CODE_ARGUMENT] = "argument"};
     uint64_t place = printer->offset + (printer->at - 1) * CODE_WORD_SIZE;
-    struct code_word high = {0};
+    struct code_word high = {.kind = CODE_HIGH};
     const char *name = NULL;
 
     if (word.form >= CODE_PARAMETER) {
         buffer_printf(printer->out, "%s+0x%llx", areas[word.form], (unsigned long long)word.value);
-        return true;
+        return;
     }
-    if (word.form == CODE_ADDRESS_PAIR && (!next_word(printer, &high) || high.kind != CODE_HIGH))
-        return false;
-    if (printer->symbol)
+    if (word.form == CODE_ADDRESS_PAIR)
+        high = next_word(printer);
+    printer->is_wrong |= high.kind != CODE_HIGH;
+    if (printer->symbol && !printer->is_wrong)
         name = printer->symbol(printer->argument, place);
     if (name)
         buffer_string(printer->out, name);
@@ -126,152 +120,150 @@ static bool print_reference(struct printer *printer, struct code_word word)
         buffer_char(printer->out, '+');
     if (word.value)
         print_integer(printer->out, word.value);
-    return true;
 }
 
-static bool print_next(struct printer *printer, unsigned depth)
+static void print_elements(struct printer *printer, uint64_t count, const char *separator)
 {
-    struct code_word word;
-
-    return next_word(printer, &word) && print_operand(printer, word, depth);
-}
-
-static bool print_elements(struct printer *printer, uint64_t count, const char *separator,
-                           unsigned depth)
-{
-    for (uint64_t i = 0; i < count; i++) {
-        if (i > 0)
-            buffer_string(printer->out, separator);
-        if (!print_next(printer, depth + 1))
-            return false;
+    printer->is_wrong |= ++printer->depth > CODE_DEEPEST_GROUP && count > 0;
+    for (uint64_t i = 0; i < count && !printer->is_wrong; i++) {
+        buffer_string(printer->out, i ? separator : "");
+        print_operand(printer);
     }
-    return depth <= CODE_DEEPEST_GROUP;
+    printer->depth--;
 }
 
-static bool print_group(struct printer *printer, struct code_word word, const char *brackets,
-                        unsigned depth)
+static void print_group(struct printer *printer, struct code_word word, const char *brackets)
 {
-    if (word.part == PART_PAIR)
-        return print_elements(printer, word.payload, "|", depth);
+    if (word.part == PART_PAIR) {
+        print_elements(printer, word.payload, "|");
+        return;
+    }
     buffer_char(printer->out, brackets[0]);
-    bool ok = print_elements(printer, word.payload, ", ", depth);
+    print_elements(printer, word.payload, ", ");
     buffer_char(printer->out, brackets[1]);
-    return ok;
 }
 
-static bool print_address(struct printer *printer, struct code_word word, unsigned depth)
+static void print_address(struct printer *printer, struct code_word word)
 {
     struct buffer *out = printer->out;
-    struct code_word list;
 
     buffer_char(out, '[');
-    if (word.has_register && !print_register(out, word))
-        return false;
-    if (word.form && !print_reference(printer, word))
-        return false;
-    if (!word.form && (word.value || !word.has_register)) {
-        if (word.has_register && word.value > 0)
-            buffer_char(out, '+');
+    if (word.has_register)
+        print_register(printer, word);
+    if (word.form) {
+        print_reference(printer, word);
+    } else if (word.value || !word.has_register) {
+        buffer_string(out, word.has_register && word.value > 0 ? "+" : "");
         print_integer(out, word.value);
     }
     if (word.has_elements) {
+        struct code_word list = next_word(printer);
+
+        printer->is_wrong |= list.kind != CODE_KIND(OPERAND_LIST);
         buffer_string(out, ", ");
-        if (!next_word(printer, &list) || list.kind != CODE_KIND(OPERAND_LIST) ||
-            !print_elements(printer, list.payload, ", ", depth))
-            return false;
+        print_elements(printer, list.payload, ", ");
     }
     buffer_string(out, word.part == PART_UNIFIED ? "].unified" : "]");
-    return true;
 }
 
-/* Recursion ends at the deepest group, or at the last word. */
-static bool print_operand(struct printer *printer, struct code_word word, unsigned depth)
+static void print_immediate(struct printer *printer, struct code_word word)
+{
+    if (word.form == 0)
+        print_integer(printer->out, word.value);
+    else if (word.form == 1)
+        buffer_printf(printer->out, "0f%08X", (unsigned)word.value);
+    else
+        buffer_printf(printer->out, "0d%016llX", (unsigned long long)word.value);
+    printer->is_wrong |= word.form > 2;
+}
+
+/* Prints the operand that begins with the next word. */
+static void print_operand(struct printer *printer)
 {
     struct buffer *out = printer->out;
+    struct code_word word = next_word(printer);
 
-    if (word.part >= OPERAND_PARTS || depth > CODE_DEEPEST_GROUP)
-        return false;
-    if (word.is_negated)
-        buffer_char(out, '-');
-    if (word.is_inverted)
-        buffer_char(out, '!');
+    printer->is_wrong |= word.part >= OPERAND_PARTS;
+    buffer_string(out, word.is_negated ? "-" : "");
+    buffer_string(out, word.is_inverted ? "!" : "");
     switch (word.kind) {
     case CODE_KIND(OPERAND_REGISTER):
-        if (!word.has_register || !print_register(out, word))
-            return false;
+        printer->is_wrong |= !word.has_register;
+        print_register(printer, word);
         print_component(out, word);
-        return true;
+        break;
     case CODE_KIND(OPERAND_IMMEDIATE):
-        return print_immediate(out, word);
+        print_immediate(printer, word);
+        break;
     case CODE_KIND(OPERAND_SPECIAL):
-        if (word.payload == 0 || word.payload >= special_words.count)
-            return false;
-        buffer_string(out, special_name((uint16_t)word.payload));
-        return true;
+        if (word.payload && word.payload < special_words.count)
+            buffer_string(out, special_name((uint16_t)word.payload));
+        else
+            printer->is_wrong = true;
+        break;
     case CODE_KIND(OPERAND_SYMBOL):
-        return word.form && print_reference(printer, word);
+        printer->is_wrong |= !word.form;
+        print_reference(printer, word);
+        break;
     case CODE_KIND(OPERAND_ADDRESS):
-        return print_address(printer, word, depth);
+        print_address(printer, word);
+        break;
     case CODE_KIND(OPERAND_LABEL):
         buffer_printf(out, ".%c0x%llx", word.value < 0 ? '-' : '+',
                       word.value < 0 ? 0 - (unsigned long long)word.value
                                      : (unsigned long long)word.value);
-        return true;
+        break;
     case CODE_KIND(OPERAND_VECTOR):
-        return print_group(printer, word, "{}", depth);
+        print_group(printer, word, "{}");
+        break;
     case CODE_KIND(OPERAND_LIST):
-        return print_group(printer, word, "()", depth);
+        print_group(printer, word, "()");
+        break;
     case CODE_KIND(OPERAND_NAME):
         buffer_string(out, "prototype");
-        return true;
+        break;
     case CODE_KIND(OPERAND_SINK):
         buffer_char(out, '_');
-        return true;
+        break;
     default:
-        return false;
+        printer->is_wrong = true;
     }
 }
 
-static bool print_name(const struct printer *printer, const struct code_head *head)
+static void print_name(struct printer *printer, const struct code_head *head)
 {
     size_t end = head->head_words * CODE_WORD_SIZE;
-    uint16_t modifier;
+    uint16_t modifier = 1;
 
-    if (head->opcode == 0 || head->opcode >= opcode_words.count)
-        return false;
-    buffer_string(printer->out, opcode_get(head->opcode)->name);
-    for (size_t at = sizeof *head; at < end; at += sizeof modifier) {
+    printer->is_wrong |= head->opcode == 0 || head->opcode >= opcode_words.count;
+    if (!printer->is_wrong)
+        buffer_string(printer->out, opcode_get(head->opcode)->name);
+    for (size_t at = sizeof *head; at < end && !printer->is_wrong; at += sizeof modifier) {
         memcpy(&modifier, printer->words + at, sizeof modifier);
         if (modifier == 0)
             break;
-        if (modifier >= modifier_words.count)
-            return false;
-        buffer_printf(printer->out, ".%s", modifier_name(modifier));
+        printer->is_wrong |= modifier >= modifier_words.count;
+        if (!printer->is_wrong)
+            buffer_printf(printer->out, ".%s", modifier_name(modifier));
     }
-    return true;
 }
 
-static bool print_instruction(struct printer *printer, const struct code_head *head)
+static void print_instruction(struct printer *printer, const struct code_head *head)
 {
     const char *separator = " ";
 
     printer->at = head->head_words;
-    if (printer->at == 0 || printer->at > printer->count)
-        return false;
+    printer->is_wrong = printer->at == 0 || printer->at > printer->count;
     if (head->is_guarded) {
         buffer_char(printer->out, '@');
-        if (!print_next(printer, 0))
-            return false;
+        print_operand(printer);
         buffer_char(printer->out, ' ');
     }
-    if (!print_name(printer, head))
-        return false;
-    for (; printer->at < printer->count; separator = ", ") {
+    print_name(printer, head);
+    for (; printer->at < printer->count && !printer->is_wrong; separator = ", ") {
         buffer_string(printer->out, separator);
-        if (!print_next(printer, 0))
-            return false;
+        print_operand(printer);
     }
-    return true;
 }
 
 size_t encode_print(struct bytes code, size_t offset, struct buffer *out,
@@ -284,13 +276,13 @@ size_t encode_print(struct bytes code, size_t offset, struct buffer *out,
     if (offset > code.size || code.size - offset < CODE_WORD_SIZE)
         return 0;
     printer.words = code.data + offset;
-    printer.count = (code.size - offset) / CODE_WORD_SIZE;
     memcpy(&head, printer.words, sizeof head);
-    if (head.words && head.words <= printer.count) {
-        printer.count = head.words;
-        if (print_instruction(&printer, &head))
-            return printer.count * CODE_WORD_SIZE;
-    }
+    printer.count = head.words;
+    if (head.words > (code.size - offset) / CODE_WORD_SIZE)
+        return 0;
+    print_instruction(&printer, &head);
+    if (!printer.is_wrong)
+        return printer.count * CODE_WORD_SIZE;
     out->size = before;
     return 0;
 }

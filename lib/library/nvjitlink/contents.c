@@ -5,7 +5,7 @@
 
 #include "base/little.h"
 #include "diag/diag.h"
-#include "facts/runs_on.h"
+#include "facts/targets.h"
 #include "input/fatbin.h"
 #include "input/file.h"
 #include "input/rawcode.h"

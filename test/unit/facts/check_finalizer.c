@@ -1,6 +1,6 @@
 /* check_finalizer.c: records that only nvlink's finalizer writes, and whose code is made anew. */
 #include "facts/attributes.h"
-#include "facts/runs_on.h"
+#include "facts/targets.h"
 #include "suite.h"
 
 TEST(records_are_those_of_the_target_and_the_toolkit)

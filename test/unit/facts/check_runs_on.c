@@ -1,6 +1,6 @@
 /* check_runs_on.c: which code runs on which target: what nvlink was seen to take (fixtures/members,
  * which test/diff/members.sh compares with the real ones). */
-#include "facts/runs_on.h"
+#include "facts/targets.h"
 
 #include "files.h"
 #include "suite.h"
