@@ -7,7 +7,6 @@
 #include "language/opcode.h"
 #include "language/parse.h"
 #include "ptx/lexer.h"
-#include "toy/emit.h"
 
 #define ALL_BARRIERS 16u /* for a barrier number that is only known at run time */
 

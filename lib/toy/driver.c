@@ -14,9 +14,9 @@
 #include "facts/targets.h"
 #include "facts/toolkits.h"
 #include "toy/builtin.h"
-#include "toy/emit.h"
 
-static struct diag_place place_of(const struct unit *unit, struct text text)
+    static struct diag_place
+    place_of(const struct unit *unit, struct text text)
 {
     return diag_place_of(unit->module.file, unit->module.whole,
                          (size_t)(text.data - unit->module.whole.data));

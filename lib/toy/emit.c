@@ -4,12 +4,11 @@
  * twins for its intermediate code are left out, since there is none. Symbols need the sections'
  * indices, and most contents need the symbols' indices: sections are entered first, then symbols,
  * then contents. */
-#include "toy/emit.h"
+#include "toy/phases.h"
 
 #include "cubin/format.h"
 #include "facts/sections.h"
 #include "facts/targets.h"
-#include "toy/phases.h"
 
 enum form {
     RELOCATABLE = 1,

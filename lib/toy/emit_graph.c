@@ -3,7 +3,6 @@
  * An alias has an edge to the function that it stands for, and a call of it counts as a call of
  * both. Functions whose address is taken have their prototype in part -2 of the call graph, all
  * others in .nv.prototype; kernels have none. */
-#include "toy/emit.h"
 #include "toy/phases.h"
 
 #include "cubin/format.h"

@@ -1,6 +1,6 @@
 /* emit_info.c: EIATTR records, in the order in which ptxas writes them for sm_90, and notes.
  */
-#include "toy/emit.h"
+#include "toy/phases.h"
 
 #include "cubin/cubin.h"
 #include "cubin/format.h"
@@ -8,7 +8,6 @@
 #include "facts/targets.h"
 #include "ptx/types.h"
 #include "toy/builtin.h"
-#include "toy/phases.h"
 
 #define MERCURY_VERSION   0x101u /* 0 in the old form */
 #define WORKAROUND        8u

@@ -4,7 +4,7 @@
  * all sequences into one unit; here each function has a unit of its own, with only the files that
  * it names, so that the bytes do not depend on the functions that were assembled together. The
  * address of a sequence is an R_CUDA_64 relocation against its function. */
-#include "toy/emit.h"
+#include "toy/phases.h"
 
 #include <stdlib.h>
 

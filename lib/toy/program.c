@@ -9,7 +9,7 @@
  * The order is ptxas's, on which join/join.h relies: the last kernel of the text comes first,
  * and names, symbols and records are in that order, those that belong to no kernel before them.
  * Sections are ordered by kind. */
-#include "toy/emit.h"
+#include "toy/phases.h"
 
 #include <string.h>
 
@@ -17,7 +17,6 @@
 #include "base/search.h"
 #include "cubin/format.h"
 #include "facts/targets.h"
-#include "toy/phases.h"
 
 /* Shared memory of every target; whether a kernel may use more depends on the target. */
 #define MOST_SHARED_BYTES 0xc000u

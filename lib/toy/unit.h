@@ -26,45 +26,19 @@
  * were not given are SWITCH_NOT_GIVEN, NULL, or an empty list. Lists are separated by commas and
  * concatenate the values of all options of that name. */
 struct switches {
-    bool verbose;
-    bool no_warnings;
-    bool warnings_are_errors;
-    bool warn_on_spills;
-    bool warn_on_local_memory;
-    bool debug;
-    bool line_info;
-    bool no_debug_info;
-    bool compile_only;
-    bool tools_patch;
-    bool extensible;
-    bool fast_compile;
-    bool legacy_barriers;
-    bool tensor_checks; /* asked for, or asked not to be there */
-    bool preserve_relocations;
-    bool override_directives;
-    bool executable; /* this and the next three are minilink's own, not options of ptxas */
-    bool phase_trace;
-    int32_t first_reserved; /* of the general registers that are not allocated */
-    int32_t reserved_count;
-    int32_t dynamic_scheduling; /* 0 or 1, and so are the next two */
-    int32_t expensive;
-    int32_t position_independent;
-    int32_t split_compile;
-    int32_t opt_level;
-    int32_t register_usage_level;
+    bool verbose, no_warnings, warnings_are_errors, warn_on_spills, warn_on_local_memory;
+    bool debug, line_info, no_debug_info, compile_only, tools_patch, extensible;
+    bool fast_compile, legacy_barriers, preserve_relocations, override_directives;
+    bool tensor_checks;           /* asked for, or asked not to be there */
+    bool executable, phase_trace; /* minilink's own, like the next two, not options of ptxas */
+    int32_t first_reserved, reserved_count; /* of the general registers: are not allocated */
+    int32_t dynamic_scheduling, expensive, position_independent; /* 0 or 1 */
+    int32_t split_compile, opt_level, register_usage_level, minnctapersm;
     int32_t minimum_section; /* bytes of PTX */
-    int32_t maxrregcount;
-    int32_t function_maxrregcount;
-    int32_t minnctapersm;
-    const char *fast_compile_level;
-    const char *default_load_cache;
-    const char *default_store_cache;
-    const char *forced_load_cache;
-    const char *forced_store_cache;
-    const char *sanitizer;
-    const char *machine;
-    struct text entries; /* lists */
-    struct text maxntid;
+    int32_t maxrregcount, function_maxrregcount;
+    const char *fast_compile_level, *machine, *sanitizer;
+    const char *default_load_cache, *default_store_cache, *forced_load_cache, *forced_store_cache;
+    struct text entries, maxntid; /* lists */
 };
 
 /* What the options say of the cache operators of loads and stores. */
