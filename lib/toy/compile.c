@@ -27,14 +27,6 @@ static void use_symbol(struct survey *survey, uint32_t symbol, enum symbol_use u
     survey->body->symbols[symbol].uses |= (uint8_t)use;
 }
 
-/* Nested operands need no note: arguments of calls are not functions (call_check.c), and a sampler
- * among coordinates has a symbol like any variable. */
-static void survey_operand(struct survey *survey, const struct operand *operand)
-{
-    if (operand->kind == OPERAND_SYMBOL || operand->kind == OPERAND_ADDRESS)
-        use_symbol(survey, operand->symbol, USE_CODE);
-}
-
 static void add_signature(struct survey *survey, const struct ptx_function *prototype)
 {
     struct function_code *result = survey->result;
@@ -62,23 +54,6 @@ static void survey_targets(struct survey *survey, const struct operand *operand)
             use_symbol(survey, label->targets[i].symbol, USE_CALLED);
 }
 
-static void survey_call(struct survey *survey, const struct instruction *instruction)
-{
-    unsigned target = instruction->results;
-
-    for (unsigned i = 0; i < instruction->operand_count; i++) {
-        const struct operand *operand = &instruction->operands[i];
-
-        survey->result->calls_indirectly |= i == target && operand->kind == OPERAND_REGISTER;
-        if (i == target && operand->kind == OPERAND_SYMBOL)
-            use_symbol(survey, operand->symbol, USE_CALLED);
-        else if (i > target && operand->kind == OPERAND_NAME)
-            survey_targets(survey, operand);
-        else
-            survey_operand(survey, operand);
-    }
-}
-
 static bool has_modifier(const struct instruction *instruction, struct text word)
 {
     uint16_t modifier = modifier_find(word);
@@ -103,60 +78,52 @@ static void survey_barrier(struct survey *survey, const struct instruction *inst
         survey->result->barrier_count = count;
 }
 
-/* Before spilling: surveys everything except the exits, whose addresses are not known yet. */
-static void survey_body(struct survey *survey)
+/* Nested operands need no note: arguments of calls are not functions (call_check.c), and a sampler
+ * among coordinates has a symbol like any variable. */
+static void survey_instruction(struct survey *survey, const struct instruction *instruction)
 {
-    const struct body *body = survey->body;
+    uint16_t flags = opcode_get(instruction->opcode)->flags;
+    bool is_call = (flags & OPCODE_CALL) != 0;
 
-    for (size_t i = 0; i < body->instruction_count; i++) {
-        const struct instruction *instruction = &body->instructions[i];
-        const struct opcode *opcode = opcode_get(instruction->opcode);
+    survey->result->uses_textures |= (flags & OPCODE_TEXTURE) != 0;
+    if (flags & OPCODE_BARRIER)
+        survey_barrier(survey, instruction);
+    if (instruction->opcode == INDEX_mma || instruction->opcode == INDEX_wmma)
+        survey->result->has_double_mma |= has_modifier(instruction, TEXT("f64"));
+    for (unsigned i = 0; i < instruction->operand_count; i++) {
+        const struct operand *operand = &instruction->operands[i];
+        bool is_target = is_call && i == instruction->results;
 
-        survey->result->uses_textures |= (opcode->flags & OPCODE_TEXTURE) != 0;
-        if (opcode->flags & OPCODE_CALL) {
-            survey_call(survey, instruction);
-            continue;
-        }
-        if (opcode->flags & OPCODE_BARRIER)
-            survey_barrier(survey, instruction);
-        if (instruction->opcode == INDEX_mma || instruction->opcode == INDEX_wmma)
-            survey->result->has_double_mma |= has_modifier(instruction, TEXT("f64"));
-        for (unsigned k = 0; k < instruction->operand_count; k++)
-            survey_operand(survey, &instruction->operands[k]);
+        survey->result->calls_indirectly |= is_target && operand->kind == OPERAND_REGISTER;
+        if (is_call && i > instruction->results)
+            survey_targets(survey, operand);
+        if (operand->kind == OPERAND_SYMBOL || operand->kind == OPERAND_ADDRESS)
+            use_symbol(survey, operand->symbol,
+                       is_target && operand->kind == OPERAND_SYMBOL ? USE_CALLED : USE_CODE);
     }
 }
 
-static void collect_exits(struct function_code *result, const struct body *body)
+/* Collects the addresses of exits, and where the line changes. Padding after the code belongs to
+ * the last line. */
+static void collect_addresses(struct function_code *result, const struct body *body, bool has_lines)
 {
-    size_t capacity = 0;
+    struct source_location last = {0};
+    size_t exit_capacity = 0, line_capacity = 0;
 
     for (size_t i = 0; i < body->instruction_count; i++) {
         const struct instruction *instruction = &body->instructions[i];
 
         if (instruction->opcode == INDEX_ret || instruction->opcode == INDEX_exit)
-            ARENA_PUSH(&result->arena, result->exits, result->exit_count, capacity) =
+            ARENA_PUSH(&result->arena, result->exits, result->exit_count, exit_capacity) =
                 instruction->address;
-    }
-}
-
-/* Collects the addresses where the line changes. Padding after the code belongs to the last line.
- */
-static void collect_lines(struct function_code *result, const struct body *body)
-{
-    struct source_location last = {0};
-    size_t capacity = 0;
-
-    for (size_t i = 0; i < body->instruction_count; i++) {
-        const struct instruction *instruction = &body->instructions[i];
-
-        if (instruction->loc == 0)
+        if (!has_lines || instruction->loc == 0)
             continue;
         struct source_location here = body->locations[instruction->loc - 1];
         /* Line 0 is code without a source line; ptxas counts it to the line before. */
         if (here.line == 0 ||
             (result->line_count && here.file == last.file && here.line == last.line))
             continue;
-        ARENA_PUSH(&result->arena, result->lines, result->line_count, capacity) =
+        ARENA_PUSH(&result->arena, result->lines, result->line_count, line_capacity) =
             (struct code_line){instruction->address, here.file, here.line};
         last = here;
     }
@@ -179,9 +146,7 @@ static void keep(struct function_code *result, const struct body *body, const st
     for (size_t i = 0; i < result->relocation_count; i++)
         result->relocations[i].symbol =
             &result->symbols[result->relocations[i].symbol - body->symbols];
-    collect_exits(result, body);
-    if (unit->has_lines)
-        collect_lines(result, body);
+    collect_addresses(result, body, unit->has_lines);
 }
 
 static bool parse(struct body *body, const struct ptx_item *item, const struct unit *unit)
@@ -202,6 +167,7 @@ static bool parse(struct body *body, const struct ptx_item *item, const struct u
            call_check(body, unit);
 }
 
+/* Before spilling: surveys everything except the exits, whose addresses are not known yet. */
 static void survey(struct function_code *result, const struct body *body)
 {
     struct survey survey = {.body = body, .result = result};
@@ -209,14 +175,8 @@ static void survey(struct function_code *result, const struct body *body)
     CONTEXT_DEFER(table_cleanup, &survey.signatures);
     survey.is_seen = arena_zalloc(body->arena, body->label_count, sizeof *survey.is_seen);
     result->signatures = arena_alloc(&result->arena, body->label_count, sizeof *result->signatures);
-    survey_body(&survey);
-}
-
-static uint32_t registers_wanted(const struct ptx_item *item, const struct unit *unit)
-{
-    bool is_own = !item->function.is_entry && unit->function_registers;
-
-    return is_own ? unit->function_registers : unit->job->maxrregcount;
+    for (size_t i = 0; i < body->instruction_count; i++)
+        survey_instruction(&survey, &body->instructions[i]);
 }
 
 bool compile_function(const struct unit *unit, struct function_code *function)
@@ -226,6 +186,7 @@ bool compile_function(const struct unit *unit, struct function_code *function)
     struct buffer code = {0};
     struct body body = {.arena = &scratch, .function = item->name};
     struct code_relocations relocations = {0};
+    bool has_own_limit = !item->function.is_entry && unit->function_registers;
 
     CONTEXT_DEFER(arena_cleanup, &scratch);
     CONTEXT_DEFER(buffer_cleanup, &code);
@@ -234,7 +195,8 @@ bool compile_function(const struct unit *unit, struct function_code *function)
     cache_operator_apply(&body, unit);
     frame_complete(&body);
     survey(function, &body);
-    function->register_limit = budget_of(item, unit->job->sm, registers_wanted(item, unit));
+    function->register_limit = budget_of(
+        item, unit->job->sm, has_own_limit ? unit->function_registers : unit->job->maxrregcount);
     if (!registers_allocate(&body, unit->reserved_registers, function) ||
         !frame_layout(&body, unit->parameter_base, function) ||
         !encode_body(&body, unit->module.file, &code, &relocations))
