@@ -22,8 +22,8 @@ enum value {
     LIST,
 };
 
-#define NOWHERE   UINT16_MAX /* ignored: has no effect on code here */
 #define AT(field) offsetof(struct switches, field)
+#define NOWHERE   AT(ignored) /* has no effect on code here */
 
 static const struct row {
     const char *name;
@@ -121,54 +121,44 @@ static bool read_number(const char *value, int32_t *number)
 }
 
 /* Like ptxas 13.0, which accepts a negative number if it only checks a bound. */
-static bool store_number(struct reader *reader, const struct row *row, const char *value)
+static bool store_number(const struct row *row, const char *value, int32_t *number)
 {
-    int32_t number = 0;
+    bool is_reserved = row->field == AT(first_reserved) || row->field == AT(reserved_count);
+    bool is_natural =
+        is_reserved || row->field == AT(split_compile) || row->field == AT(minimum_section);
 
     if (row->value == BOOLEAN) {
-        number = strcmp(value, "true") == 0;
-        if (!number && strcmp(value, "false") != 0)
-            return diag_fatal("'%s': expected true or false", value);
-    } else if (row->value == REGISTERS && strcmp(value, "archmin") == 0) {
-        number = 24;
-    } else if (row->value == REGISTERS && strcmp(value, "archmax") == 0) {
-        number = 255;
-    } else if (!read_number(value, &number)) {
-        if (row->value != REGISTERS)
-            return diag_fatal("'%s': expected a number", value);
-        return diag_fatal("Invalid value '%s' for option '%s'", value, row->name);
+        *number = strcmp(value, "true") == 0;
+        return *number || strcmp(value, "false") == 0 ||
+               diag_fatal("'%s': expected true or false", value);
     }
-    bool is_reserved = row->field == AT(first_reserved) || row->field == AT(reserved_count);
-    if ((number < 0 &&
-         (is_reserved || row->field == AT(split_compile) || row->field == AT(minimum_section))) ||
-        (is_reserved && number > MOST_RESERVED))
-        return diag_fatal("Invalid value '%s' for option '--%s'", value, row->name);
-    if (row->field != NOWHERE)
-        memcpy((char *)&reader->unit->switches + row->field, &number, sizeof number);
-    return true;
-}
-
-static void store_list(struct reader *reader, const struct row *row, struct text value)
-{
-    struct text *list = (struct text *)(void *)((char *)&reader->unit->switches + row->field);
-
-    for (struct text part; text_take_part(&value, &part);)
-        *list = list->size ? text_of(arena_printf(&reader->unit->arena, "%.*s,%.*s",
-                                                  TEXT_ARG(*list), TEXT_ARG(part)))
-                           : part;
+    if (row->value == REGISTERS && strcmp(value, "archmin") == 0)
+        *number = BUDGET_LEAST;
+    else if (row->value == REGISTERS && strcmp(value, "archmax") == 0)
+        *number = BUDGET_MOST;
+    else if (!read_number(value, number))
+        return row->value == REGISTERS
+                   ? diag_fatal("Invalid value '%s' for option '%s'", value, row->name)
+                   : diag_fatal("'%s': expected a number", value);
+    return !((is_natural && *number < 0) || (is_reserved && *number > MOST_RESERVED)) ||
+           diag_fatal("Invalid value '%s' for option '--%s'", value, row->name);
 }
 
 static bool store(struct reader *reader, const struct row *row, const char *value)
 {
     const char **given = &reader->given[row - rows];
+    void *field = (char *)&reader->unit->switches + row->field;
+    struct text rest = text_of(value ? value : ""), *list = field;
 
     if (row->value == FLAG) {
-        if (row->field != NOWHERE)
-            memcpy((char *)&reader->unit->switches + row->field, &(bool){true}, sizeof(bool));
+        *(bool *)field = true;
         return true;
     }
     if (row->value == LIST) {
-        store_list(reader, row, text_of(value));
+        for (struct text part; text_take_part(&rest, &part);)
+            *list = list->size ? text_of(arena_printf(&reader->unit->arena, "%.*s,%.*s",
+                                                      TEXT_ARG(*list), TEXT_ARG(part)))
+                               : part;
         return true;
     }
     if (*given && strcmp(*given, value) != 0)
@@ -177,8 +167,8 @@ static bool store(struct reader *reader, const struct row *row, const char *valu
                      row->name);
     *given = value;
     if (row->value != WORD)
-        return store_number(reader, row, value);
-    memcpy((char *)&reader->unit->switches + row->field, &value, sizeof value);
+        return store_number(row, value, field);
+    *(const char **)field = value;
     return true;
 }
 

@@ -39,6 +39,7 @@ struct switches {
     const char *fast_compile_level, *machine, *sanitizer;
     const char *default_load_cache, *default_store_cache, *forced_load_cache, *forced_store_cache;
     struct text entries, maxntid; /* lists */
+    int32_t ignored;              /* of options without effect on code here */
 };
 
 /* What the options say of the cache operators of loads and stores. */
