@@ -19,7 +19,6 @@ struct encoder {
     const struct instruction *instruction; /* the current instruction */
     const struct operand *call_target;     /* of a call, else NULL */
     struct buffer *code;
-    size_t start; /* of the function in `code` */
     struct code_relocations *relocations;
     struct fixup *fixups;
     size_t fixup_count;
@@ -49,7 +48,7 @@ static void add_relocation(struct encoder *encoder, uint32_t type, const struct 
     struct code_relocations *all = encoder->relocations;
 
     ARENA_PUSH(encoder->body->arena, all->list, all->count, all->capacity) =
-        (struct code_relocation){encoder->code->size - encoder->start, type,
+        (struct code_relocation){encoder->code->size, type,
                                  &encoder->body->symbols[operand->symbol], operand->value};
 }
 
@@ -135,16 +134,14 @@ static void put_reference(struct encoder *encoder, const struct operand *operand
     }
 }
 
-static void put_elements(struct encoder *encoder, const struct operand *elements, uint32_t count)
+/* Appends the elements, behind a word that counts them if they have none yet. */
+static void put_elements(struct encoder *encoder, const struct operand *elements, uint32_t count,
+                         bool is_list)
 {
+    if (is_list)
+        put_word(encoder, (struct code_word){.kind = CODE_KIND(OPERAND_LIST), .payload = count});
     for (uint32_t i = 0; i < count; i++)
         put_operand(encoder, &elements[i], true);
-}
-
-static void put_list(struct encoder *encoder, const struct operand *elements, uint32_t count)
-{
-    put_word(encoder, (struct code_word){.kind = CODE_KIND(OPERAND_LIST), .payload = count});
-    put_elements(encoder, elements, count);
 }
 
 /* A list of targets is in the code once, however many branches use it. */
@@ -154,16 +151,16 @@ static void put_label(struct encoder *encoder, uint32_t index, bool is_inner)
     struct code_word word = {.kind = CODE_KIND(OPERAND_LABEL)};
     uint32_t here = encoder->instruction->address;
 
-    if (label->targets && !is_inner && label->holder == NO_INDEX) {
-        label->holder = here;
-        put_list(encoder, label->targets, label->target_count);
-        return;
-    }
-    if (label->targets && !is_inner)
-        word.value = (int64_t)label->holder - here;
-    else
+    if (!label->targets || is_inner) {
         ARENA_PUSH(encoder->body->arena, encoder->fixups, encoder->fixup_count,
                    encoder->fixup_capacity) = (struct fixup){encoder->code->size, here, index};
+    } else if (label->holder == NO_INDEX) {
+        label->holder = here;
+        put_elements(encoder, label->targets, label->target_count, true);
+        return;
+    } else {
+        word.value = (int64_t)label->holder - here;
+    }
     put_word(encoder, word);
 }
 
@@ -179,10 +176,7 @@ static void put_operand(struct encoder *encoder, const struct operand *operand, 
         put_reference(encoder, operand, word);
     else
         put_word(encoder, word);
-    if (word.has_elements)
-        put_list(encoder, operand->elements, operand->element_count);
-    else
-        put_elements(encoder, operand->elements, operand->element_count);
+    put_elements(encoder, operand->elements, operand->element_count, word.has_elements);
 }
 
 /* Appends the head, whose number of words is not known yet, and the modifiers. */
@@ -214,7 +208,7 @@ static void put_instruction(struct encoder *encoder, struct instruction *instruc
     if (instruction->operand_count && opcode_get(instruction->opcode)->flags & OPCODE_CALL)
         encoder->call_target =
             &operands[instruction->operand_count > 1 && operands[0].kind == OPERAND_LIST];
-    instruction->address = (uint32_t)(at - encoder->start);
+    instruction->address = (uint32_t)at;
     put_head(code, instruction);
     if (instruction->guard != NO_INDEX)
         put_operand(encoder, &guard, false);
@@ -227,37 +221,31 @@ static void put_instruction(struct encoder *encoder, struct instruction *instruc
            &(uint16_t){words & CODE_MOST_WORDS}, sizeof(uint16_t));
 }
 
-static uint64_t address_of(const struct encoder *encoder, uint32_t label)
-{
-    const struct body *body = encoder->body;
-    uint32_t instruction = body->labels[label].instruction;
-
-    return instruction < body->instruction_count ? body->instructions[instruction].address
-                                                 : encoder->code->size - encoder->start;
-}
-
 static void fill_in_labels(struct encoder *encoder)
 {
+    const struct body *body = encoder->body;
+
     for (size_t i = 0; i < encoder->fixup_count; i++) {
         struct fixup fixup = encoder->fixups[i];
-        uint64_t distance = address_of(encoder, fixup.label) - fixup.address;
+        uint32_t target = body->labels[fixup.label].instruction;
+        uint64_t address = target < body->instruction_count ? body->instructions[target].address
+                                                            : encoder->code->size;
 
-        memcpy(encoder->code->data + fixup.word + offsetof(struct code_word, value), &distance,
-               sizeof distance);
+        memcpy(encoder->code->data + fixup.word + offsetof(struct code_word, value),
+               &(uint64_t){address - fixup.address}, sizeof(uint64_t));
     }
 }
 
 bool encode_body(struct body *body, const char *file, struct buffer *code,
                  struct code_relocations *relocations)
 {
-    struct encoder encoder = {
-        .body = body, .file = file, .code = code, .start = code->size, .relocations = relocations};
+    struct encoder encoder = {.body = body, .file = file, .code = code, .relocations = relocations};
 
     for (size_t i = 0; i < body->label_count; i++)
         body->labels[i].holder = NO_INDEX;
     for (size_t i = 0; i < body->instruction_count && encoder.errors < ERROR_LIMIT; i++) {
         put_instruction(&encoder, &body->instructions[i]);
-        if (code->size - encoder.start > UINT32_MAX) {
+        if (code->size > UINT32_MAX) {
             fail(&encoder, "the function is larger than 4 GiB");
             break;
         }

@@ -82,9 +82,10 @@ struct code_relocations {
     size_t capacity;
 };
 
-/* Appends the body's code to `code` and its relocations to `relocations` (by ascending offset);
- * sets each instruction's address. Registers must have been allocated and symbol offsets set.
- * False, with an error at the instruction's line in `file`, for what cannot be encoded. */
+/* Puts the body's code into `code`, which is empty, and its relocations into `relocations` (by
+ * ascending offset); sets each instruction's address. Registers must have been allocated and symbol
+ * offsets set. False, with an error at the instruction's line in `file`, for what cannot be
+ * encoded. */
 bool encode_body(struct body *body, const char *file, struct buffer *code,
                  struct code_relocations *relocations);
 

@@ -422,19 +422,6 @@ TEST(linked_fields_are_shown_when_there_is_no_name)
     }
 }
 
-TEST(code_is_appended_and_does_not_depend_on_its_place)
-{
-    struct text text = TEXT("{ .reg .b32 %r; L: add.s32 %r, %r, 5000; ld.b32 %r, [gx]; bra L; }");
-    size_t size;
-
-    assemble(text);
-    size = encoded.code.size;
-    ck_assert(encode(&parsed.body));
-    ck_assert_uint_eq(encoded.code.size, 2 * size);
-    ck_assert_mem_eq(encoded.code.data, encoded.code.data + size, size);
-    ck_assert_uint_eq(encoded.relocations.list[0].offset, encoded.relocations.list[2].offset);
-}
-
 TEST(a_table_of_targets_stands_in_the_code_once)
 {
     size_t size;
