@@ -46,11 +46,9 @@ static void select_named(struct walk *walk, struct text text)
 
 static bool check_names(const struct unit *unit)
 {
-    for (struct text list = unit->switches.entries, word; text_take_part(&list, &word);) {
-        if (scope_find(&unit->scope, word))
-            continue;
-        return diag_fatal("Unknown function %.*s", TEXT_ARG(word));
-    }
+    for (struct text list = unit->switches.entries, word; text_take_part(&list, &word);)
+        if (!scope_find(&unit->scope, word))
+            return diag_fatal("Unknown function %.*s", TEXT_ARG(word));
     return true;
 }
 
@@ -61,41 +59,24 @@ static bool select_entries(struct walk *walk, const struct unit *unit)
     for (struct text list = unit->switches.entries, word; text_take_part(&list, &word);) {
         struct global *global = scope_find(&unit->scope, word);
 
-        if (global->is_function && global->is_defined && global->item->function.is_entry) {
+        if (global->is_function && global->is_defined && global->item->function.is_entry)
             select_function(walk, global);
-            continue;
-        }
-        ok = diag_error("Entry function '%.*s' not found", TEXT_ARG(word));
-    }
-    if (unit->switches.entries.size)
-        return ok;
-    for (size_t i = 0; i < unit->scope.count; i++) {
-        struct global *global = &unit->scope.globals[i];
-
-        if (global->is_function && global->item->function.is_entry)
-            select_function(walk, global);
+        else
+            ok = diag_error("Entry function '%.*s' not found", TEXT_ARG(word));
     }
     return ok;
 }
 
-/* Selects functions that a later link may call. */
-static void select_exported(struct walk *walk)
+/* Whether it is selected although nothing has named it: kernels without --entry, and functions that
+ * a later link may call. */
+static bool is_root(const struct unit *unit, const struct global *global)
 {
-    for (size_t i = 0; i < walk->scope->count; i++) {
-        struct global *global = &walk->scope->globals[i];
-
-        if (global->is_function && global->is_defined && global->item->linkage != PTX_INTERNAL &&
-            !global->item->function.is_entry)
-            select_function(walk, global);
-    }
-}
-
-/* Variables are never dropped. */
-static void select_from_variables(struct walk *walk, const struct ptx_module *module)
-{
-    for (size_t i = 0; i < module->item_count; i++)
-        if (module->items[i].kind == PTX_VARIABLE)
-            select_named(walk, module->items[i].variable.initialiser);
+    if (!global->is_function)
+        return false;
+    if (global->item->function.is_entry)
+        return unit->switches.entries.size == 0;
+    return unit->mode == MODE_EXTENSIBLE_WHOLE_PROGRAM && global->is_defined &&
+           global->item->linkage != PTX_INTERNAL;
 }
 
 static bool select_program(struct unit *unit)
@@ -105,9 +86,12 @@ static bool select_program(struct unit *unit)
 
     if (!select_entries(&walk, unit))
         return false;
-    if (unit->mode == MODE_EXTENSIBLE_WHOLE_PROGRAM)
-        select_exported(&walk);
-    select_from_variables(&walk, &unit->module);
+    for (size_t i = 0; i < unit->scope.count; i++)
+        if (is_root(unit, &unit->scope.globals[i]))
+            select_function(&walk, &unit->scope.globals[i]);
+    for (size_t i = 0; i < unit->module.item_count; i++) /* variables are never dropped */
+        if (unit->module.items[i].kind == PTX_VARIABLE)
+            select_named(&walk, unit->module.items[i].variable.initialiser);
     while (walk.work_count)
         select_named(&walk, walk.work[--walk.work_count]->item->function.body);
     for (size_t i = 0; i < unit->scope.count; i++) {

@@ -100,23 +100,19 @@ void frame_complete(struct body *body)
     ARENA_PUSH(body->arena, body->instructions, body->instruction_count, count) = end;
 }
 
-/* Places one symbol at *end, aligned; false if it does not fit. */
-static bool place(struct body_symbol *symbol, uint64_t *end)
-{
-    symbol->offset = image_align_up(*end, symbol->alignment);
-    *end = symbol->offset + symbol->size;
-    return symbol->size <= UINT32_MAX && *end <= UINT32_MAX;
-}
-
+/* Places the symbols of a kind from *end on; false if they do not fit. */
 static bool place_all(struct body *body, bool is_parameter, bool is_return, uint64_t *end)
 {
     for (size_t i = 0; i < body->symbol_count; i++) {
         struct body_symbol *symbol = &body->symbols[i];
+
         if (!symbol->is_body_variable ||
             (symbol->space != PTX_SPACE_PARAM && symbol->space != PTX_SPACE_LOCAL) ||
             symbol->is_parameter != is_parameter || symbol->is_return != is_return)
             continue;
-        if (!place(symbol, end))
+        symbol->offset = image_align_up(*end, symbol->alignment);
+        *end = symbol->offset + symbol->size;
+        if (symbol->size > UINT32_MAX || *end > UINT32_MAX)
             return false;
     }
     return true;
