@@ -10,13 +10,12 @@
 #include "language/opcode.h"
 
 /* A kind of access, and its operators. */
-struct access {
+static const struct access {
     const char *name;
+    uint16_t opcode;
     const char *operators[6]; /* ends with NULL */
-};
-
-static const struct access load_access = {"load", {"ca", "cg", "cs", "lu", "cv"}};
-static const struct access store_access = {"store", {"wb", "cg", "cs", "wt"}};
+} accesses[CACHED_ACCESSES] = {{"load", INDEX_ld, {"ca", "cg", "cs", "lu", "cv"}},
+                               {"store", INDEX_st, {"wb", "cg", "cs", "wt"}}};
 
 static bool has_operator(const struct access *access, const char *word)
 {
@@ -27,38 +26,30 @@ static bool has_operator(const struct access *access, const char *word)
     return access->operators[i] != NULL;
 }
 
-static bool read_option(const struct access *access, const char *word, bool is_forced,
-                        struct cache_operator *result)
-{
-    if (!word)
-        return true;
-    *result = (struct cache_operator){modifier_find(text_of(word)), is_forced};
-    return has_operator(access, word) ||
-           diag_error("Invalid default cache modifier on %s specified: %s", access->name, word);
-}
-
-static bool read_access(const struct access *access, const char *by_default, const char *forced,
-                        struct cache_operator *result)
-{
-    bool ok = read_option(access, by_default, false, result);
-
-    ok &= read_option(access, forced, true, result);
-    if (by_default && forced)
-        diag_warning("Conflicting options force-%s-cache and def-%s-cache specified, ignoring "
-                     "def-%s-cache option",
-                     access->name, access->name, access->name);
-    return ok;
-}
-
 bool cache_operator_read(struct unit *unit)
 {
-    const struct switches *switches = &unit->switches;
-    bool ok = read_access(&load_access, switches->default_load_cache, switches->forced_load_cache,
-                          &unit->loads);
+    bool ok = true;
 
-    return read_access(&store_access, switches->default_store_cache, switches->forced_store_cache,
-                       &unit->stores) &&
-           ok;
+    for (size_t i = 0; i < CACHED_ACCESSES; i++) {
+        const char *name = accesses[i].name;
+        const char *const words[] = {unit->switches.default_cache[i],
+                                     unit->switches.forced_cache[i]};
+
+        for (int is_forced = 0; is_forced < 2; is_forced++) {
+            const char *word = words[is_forced];
+
+            if (!word)
+                continue;
+            unit->cache[i] = (struct cache_operator){modifier_find(text_of(word)), is_forced};
+            if (!has_operator(&accesses[i], word))
+                ok = diag_error("Invalid default cache modifier on %s specified: %s", name, word);
+        }
+        if (words[0] && words[1])
+            diag_warning("Conflicting options force-%s-cache and def-%s-cache specified, ignoring "
+                         "def-%s-cache option",
+                         name, name, name);
+    }
+    return ok;
 }
 
 /* Words that exempt an access: another memory, an ordering, or an L1 modifier. */
@@ -106,12 +97,8 @@ static void apply(struct instruction *instruction, struct arena *arena, const st
 
 void cache_operator_apply(struct body *body, const struct unit *unit)
 {
-    for (size_t i = 0; i < body->instruction_count; i++) {
-        struct instruction *instruction = &body->instructions[i];
-
-        if (instruction->opcode == INDEX_ld && unit->loads.word)
-            apply(instruction, body->arena, &load_access, unit->loads);
-        else if (instruction->opcode == INDEX_st && unit->stores.word)
-            apply(instruction, body->arena, &store_access, unit->stores);
-    }
+    for (size_t access = 0; access < CACHED_ACCESSES; access++)
+        for (size_t i = 0; unit->cache[access].word && i < body->instruction_count; i++)
+            if (body->instructions[i].opcode == accesses[access].opcode)
+                apply(&body->instructions[i], body->arena, &accesses[access], unit->cache[access]);
 }

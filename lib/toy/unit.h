@@ -21,6 +21,7 @@
 /* --- Options. --- */
 
 #define SWITCH_NOT_GIVEN INT32_MIN
+#define CACHED_ACCESSES  2 /* loads, stores */
 
 /* The assembler's options: those of ptxas, which a user gives with -Xptxas. Values of options that
  * were not given are SWITCH_NOT_GIVEN, NULL, or an empty list. Lists are separated by commas and
@@ -37,7 +38,7 @@ struct switches {
     int32_t minimum_section; /* bytes of PTX */
     int32_t maxrregcount, function_maxrregcount;
     const char *fast_compile_level, *machine, *sanitizer;
-    const char *default_load_cache, *default_store_cache, *forced_load_cache, *forced_store_cache;
+    const char *default_cache[CACHED_ACCESSES], *forced_cache[CACHED_ACCESSES];
     struct text entries, maxntid; /* lists */
     int32_t ignored;              /* of options without effect on code here */
 };
@@ -251,7 +252,7 @@ struct unit {
         uint64_t nanoseconds;
     } phases[DRIVER_PHASES];
     const char *obstacle; /* why a requested executable is none; NULL = nothing */
-    struct cache_operator loads, stores;
+    struct cache_operator cache[CACHED_ACCESSES];
     bool has_lines;              /* the results include line numbers */
     uint32_t reserved_registers; /* count << 16 | first: see registers_allocate() */
     uint32_t parameter_base;     /* offset of a kernel's parameters in bank 0 */
