@@ -177,19 +177,6 @@ static void add_kernel_locals(struct unit *unit, struct owner *kernel)
     add_kernel(unit, kernel, false);
 }
 
-/* Adds the driver's functions, in the order in which the text declares them. */
-static void add_externs(struct unit *unit)
-{
-    bool *is_called = arena_zalloc(&unit->arena, unit->scope.count, sizeof *is_called);
-
-    for (size_t i = 0; i < unit->owner_count; i++)
-        for (size_t k = 0; k < unit->owners[i].extern_count; k++)
-            is_called[unit->owners[i].externs[k]] = true;
-    for (size_t i = 0; i < unit->scope.count; i++)
-        if (is_called[i])
-            put_function(unit, &unit->scope.globals[i], STB_GLOBAL, SHN_UNDEF, 0);
-}
-
 static void add_all_of_program(struct unit *unit)
 {
     add_section(unit, unit->sections[SECTION_DATA + DATA_CONSTANT]);
@@ -205,7 +192,12 @@ static void add_all_of_program(struct unit *unit)
      * it. */
     image_string(&unit->strings, TEXT(".nv.prototype"));
     add_objects(unit, 1u << STB_GLOBAL);
-    add_externs(unit);
+    for (size_t i = 0; i < unit->scope.count; i++) { /* the driver's functions */
+        struct global *global = &unit->scope.globals[i];
+
+        if (global->is_function && global->is_used && !global->is_defined)
+            put_function(unit, global, STB_GLOBAL, SHN_UNDEF, 0);
+    }
     for (size_t i = 0; i < unit->owner_count; i++)
         add_kernel(unit, &unit->owners[i], true);
 }

@@ -151,6 +151,7 @@ static void add_extern(struct maker *maker, uint32_t global)
 
     if (place < kernel->extern_count && kernel->externs[place] == global)
         return;
+    maker->unit->scope.globals[global].is_used = true;
     maker->extern_of[global] = (uint32_t)kernel->extern_count;
     ARENA_PUSH(&maker->unit->arena, kernel->externs, kernel->extern_count, maker->extern_capacity) =
         global;
