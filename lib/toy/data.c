@@ -294,11 +294,14 @@ static bool add_reference(struct unit *unit, const struct object *object,
     global->is_used = target->is_used = true;
     global->is_address_taken |= global->is_function;
     target->is_address_taken |= target->is_function;
+    const struct body_symbol symbol = {.is_function = target->is_function,
+                                       .global = (uint32_t)(target - unit->scope.globals),
+                                       .object = target->object};
     ARENA_PUSH(&unit->arena, section->relocations, section->relocation_count,
                section->relocation_capacity) =
-        (struct data_relocation){.offset = object->offset + reference->offset,
+        (struct code_relocation){.offset = object->offset + reference->offset,
                                  .type = relocation_type(unit, reference, target->is_function),
-                                 .global = (uint32_t)(target - unit->scope.globals),
+                                 .symbol = arena_copy(&unit->arena, &symbol, 1, sizeof symbol),
                                  .addend = reference->addend};
     return true;
 }

@@ -170,13 +170,6 @@ static void add_sections(struct unit *unit)
     unit->image.flags |= unit->sections[SECTION_CUDA_NOTE] << CUBIN_FLAGS_NOTE_SHIFT;
 }
 
-static Elf64_Rela rela(uint64_t offset, uint64_t symbol, uint32_t type, int64_t addend)
-{
-    return (Elf64_Rela){
-        .r_offset = offset, .r_info = ELF64_R_INFO(symbol, type), .r_addend = addend};
-}
-
-/* Makes `list` the relocations of section `target`. */
 static void set_relocations(struct unit *unit, uint32_t section, uint32_t target, Elf64_Rela *list,
                             size_t count)
 {
@@ -185,39 +178,30 @@ static void set_relocations(struct unit *unit, uint32_t section, uint32_t target
     unit->image.sections[section].size = count * sizeof *list;
 }
 
-/* ptxas writes relocations in descending order of offset. */
-static void fill_code_relocations(struct unit *unit, const struct owner *owner)
+/* Makes the list the relocations of section `target`: ptxas writes them in descending order of
+ * offset. */
+static void fill_relocations(struct unit *unit, uint32_t section, uint32_t target,
+                             const struct code_relocation *relocations, size_t count)
 {
-    size_t count = owner->relocation_count;
     Elf64_Rela *list = arena_alloc(&unit->arena, count, sizeof *list);
 
     for (size_t i = 0; i < count; i++) {
-        const struct code_relocation *from = &owner->relocations[count - 1 - i];
+        const struct code_relocation *from = &relocations[count - 1 - i];
 
-        list[i] = rela(from->offset, emit_symbol_of(unit, from->symbol), from->type, from->addend);
+        list[i] = (Elf64_Rela){
+            .r_offset = from->offset,
+            .r_info = ELF64_R_INFO((uint64_t)emit_symbol_of(unit, from->symbol), from->type),
+            .r_addend = from->addend};
     }
-    set_relocations(unit, owner->sections[OWNER_RELOCATIONS], owner->sections[OWNER_TEXT], list,
-                    count);
+    if (count)
+        set_relocations(unit, section, target, list, count);
 }
 
 static void fill_data_relocations(struct unit *unit, enum data_kind kind)
 {
-    size_t count = unit->data.sections[kind].relocation_count;
-    Elf64_Rela *list = arena_alloc(&unit->arena, count, sizeof *list);
-
-    if (count == 0)
-        return;
-    for (size_t i = 0; i < count; i++) {
-        const struct data_relocation *from = &unit->data.sections[kind].relocations[count - 1 - i];
-        const struct global *global = &unit->scope.globals[from->global];
-
-        list[i] =
-            rela(from->offset,
-                 global->is_function ? global->symbol : unit->data.objects[global->object].symbol,
-                 from->type, from->addend);
-    }
-    set_relocations(unit, unit->sections[SECTION_DATA_RELOCATIONS + kind],
-                    unit->sections[SECTION_DATA + kind], list, count);
+    fill_relocations(unit, unit->sections[SECTION_DATA_RELOCATIONS + kind],
+                     unit->sections[SECTION_DATA + kind], unit->data.sections[kind].relocations,
+                     unit->data.sections[kind].relocation_count);
 }
 
 static void fill_line_relocations(struct unit *unit)
@@ -225,12 +209,14 @@ static void fill_line_relocations(struct unit *unit)
     Elf64_Rela *list = arena_alloc(&unit->arena, unit->function_count, sizeof *list);
     size_t count = 0;
 
-    for (size_t i = 0; i < unit->function_count; i++)
+    for (size_t i = 0; i < unit->function_count; i++) {
+        uint64_t symbol = unit->scope.globals[unit->functions[i].global].symbol;
+
         if (unit->functions[i].line_address)
-            list[count++] =
-                rela(unit->functions[i].line_address,
-                     unit->scope.globals[unit->functions[i].global].symbol, R_CUDA_64, 0);
-    if (unit->sections[SECTION_LINES])
+            list[count++] = (Elf64_Rela){.r_offset = unit->functions[i].line_address,
+                                         .r_info = ELF64_R_INFO(symbol, R_CUDA_64)};
+    }
+    if (count)
         set_relocations(unit, unit->sections[SECTION_LINE_RELOCATIONS],
                         unit->sections[SECTION_LINES], list, count);
 }
@@ -255,8 +241,8 @@ static void fill_owner(struct unit *unit, const struct owner *owner)
     unit->image.sections[owner->sections[OWNER_TEXT]].info = symbol | registers;
     emit_info_owner(unit, owner, &unit->code);
     set_contents(unit, owner->sections[OWNER_INFO]);
-    if (owner->relocation_count)
-        fill_code_relocations(unit, owner);
+    fill_relocations(unit, owner->sections[OWNER_RELOCATIONS], owner->sections[OWNER_TEXT],
+                     owner->relocations, owner->relocation_count);
 }
 
 static void fill_sections(struct unit *unit)

@@ -153,19 +153,11 @@ struct object {
     const struct ptx_item *value;   /* the declaration with its initial value; NULL = it has none */
 };
 
-/* An address in the bytes of a variable. */
-struct data_relocation {
-    uint64_t offset; /* in the section */
-    uint32_t type;   /* enum cubin_relocation_type */
-    uint32_t global; /* the global whose address it is: index in the scope */
-    int64_t addend;
-};
-
 struct data_section {
     uint64_t size;
-    uint32_t alignment; /* 0 while the section is empty */
-    uint8_t *bytes;     /* `size` bytes, or NULL if they are not stored */
-    struct data_relocation *relocations;
+    uint32_t alignment;                  /* 0 while the section is empty */
+    uint8_t *bytes;                      /* `size` bytes, or NULL if they are not stored */
+    struct code_relocation *relocations; /* addresses in the bytes, by offset in the section */
     size_t relocation_count, relocation_capacity;
 };
 
