@@ -97,16 +97,11 @@ static uint32_t pointee_of(const struct ptx_parameter *parameter)
                                      [PTX_SPACE_CONST] = 4,
                                      [PTX_SPACE_GLOBAL] = 4};
 
-    switch ((enum ptx_type)parameter->type) {
-    case PTX_TEXREF:
-        return 6;
-    case PTX_SURFREF:
-        return 7;
-    case PTX_SAMPLERREF:
-        return 8;
-    default:
-        return parameter->is_pointer ? spaces[parameter->pointee_space] : 0;
-    }
+    return parameter->type == PTX_TEXREF       ? 6
+           : parameter->type == PTX_SURFREF    ? 7
+           : parameter->type == PTX_SAMPLERREF ? 8
+           : parameter->is_pointer             ? spaces[parameter->pointee_space]
+                                               : 0;
 }
 
 /* Parameters, the last first: ordinal and offset, then size, and of a pointer's target the space

@@ -39,7 +39,7 @@ struct maker {
     uint32_t *part_of;   /* by function: in kernel->parts */
     uint32_t *extern_of; /* by global: in kernel->externs */
     uint32_t *shared_of; /* by object: in `shared` */
-    struct {
+    struct shared {
         uint32_t object;
         uint32_t offset; /* or DYNAMIC */
     } * shared;
@@ -58,6 +58,14 @@ static bool stop(struct maker *maker, const char *obstacle)
 static struct global *function_of(const struct maker *maker, const struct body_symbol *symbol)
 {
     return symbol->is_function ? &maker->unit->scope.globals[symbol->global] : NULL;
+}
+
+/* The variable of the symbol, if that is one. */
+static const struct object *object_of(const struct maker *maker, const struct body_symbol *symbol)
+{
+    return symbol->is_function || symbol->object == NO_INDEX
+               ? NULL
+               : &maker->unit->data.objects[symbol->object];
 }
 
 static bool is_shared(const struct object *object)
@@ -125,23 +133,17 @@ static void add_stack(void *argument, const uint32_t *members, size_t count, con
     }
 }
 
-static bool is_part(const struct maker *maker, uint32_t function)
-{
-    uint32_t part = maker->part_of[function];
-
-    return part < maker->kernel->part_count &&
-           maker->kernel->parts[part].code == &maker->unit->functions[function];
-}
-
 static void add_part(struct maker *maker, uint32_t function)
 {
     struct owner *kernel = maker->kernel;
+    const struct function_code *code = &maker->unit->functions[function];
+    uint32_t place = maker->part_of[function];
 
-    if (is_part(maker, function))
+    if (place < kernel->part_count && kernel->parts[place].code == code)
         return;
     maker->part_of[function] = (uint32_t)kernel->part_count;
     ARENA_PUSH(&maker->unit->arena, kernel->parts, kernel->part_count, maker->part_capacity) =
-        (struct owner_part){.code = &maker->unit->functions[function]};
+        (struct owner_part){.code = code};
 }
 
 static void add_extern(struct maker *maker, uint32_t global)
@@ -204,26 +206,33 @@ static bool collect_parts(struct maker *maker)
            stop(maker, "a function needs more registers than a kernel that calls it may have");
 }
 
+/* Where the current kernel has the variable, or NULL. */
+static const struct shared *find_shared(const struct maker *maker, uint32_t object)
+{
+    uint32_t place = maker->shared_of[object];
+
+    return place < maker->shared_count && maker->shared[place].object == object
+               ? &maker->shared[place]
+               : NULL;
+}
+
 /* Places a variable that a part names, if it is shared and new. */
 static void place_shared(struct maker *maker, const struct body_symbol *symbol)
 {
     struct owner *kernel = maker->kernel;
-    uint32_t index = symbol->is_function ? NO_INDEX : symbol->object;
-    const struct object *object = index == NO_INDEX ? NULL : &maker->unit->data.objects[index];
+    const struct object *object = object_of(maker, symbol);
+    struct shared *shared = maker->shared + maker->shared_count;
 
     if (!object || !is_shared(object) || (!symbol->uses && object->kind != DATA_KERNEL_SHARED) ||
-        (maker->shared_of[index] < maker->shared_count &&
-         maker->shared[maker->shared_of[index]].object == index))
+        find_shared(maker, symbol->object))
         return;
-    maker->shared_of[index] = (uint32_t)maker->shared_count;
+    maker->shared_of[symbol->object] = (uint32_t)maker->shared_count++;
+    *shared = (struct shared){symbol->object, DYNAMIC};
     RAISE(kernel->shared_alignment, object->alignment);
-    if (object->kind != DATA_UNDEFINED)
-        kernel->shared_bytes = image_align_up(kernel->shared_bytes, object->alignment);
-    maker->shared[maker->shared_count].object = index;
-    maker->shared[maker->shared_count++].offset =
-        object->kind == DATA_UNDEFINED ? DYNAMIC : (uint32_t)kernel->shared_bytes;
     if (object->kind == DATA_UNDEFINED)
         return;
+    kernel->shared_bytes = image_align_up(kernel->shared_bytes, object->alignment);
+    shared->offset = (uint32_t)kernel->shared_bytes;
     if (object->size <= MOST_SHARED_BYTES && kernel->shared_bytes <= MOST_SHARED_BYTES)
         kernel->shared_bytes += object->size;
     else
@@ -260,8 +269,7 @@ static bool resolve(struct maker *maker, const struct owner_part *part,
 {
     struct owner *kernel = maker->kernel;
     const struct global *global = function_of(maker, from->symbol);
-    uint32_t index = global ? NO_INDEX : from->symbol->object, shared;
-    const struct object *object = index == NO_INDEX ? NULL : &maker->unit->data.objects[index];
+    const struct object *object = object_of(maker, from->symbol);
     uint64_t offset = part->place + from->offset;
 
     if (!global && !object)
@@ -273,7 +281,8 @@ static bool resolve(struct maker *maker, const struct owner_part *part,
 
         set_field(code + offset, (uint32_t)(place & 0xffff) << 6 | USER_BANK << 22);
     } else if (object && is_shared(object)) {
-        shared = maker->shared[maker->shared_of[index]].offset;
+        uint32_t shared = find_shared(maker, from->symbol->object)->offset;
+
         set_field(code + offset, (shared == DYNAMIC ? (uint32_t)kernel->shared_bytes : shared) +
                                      (uint32_t)from->addend);
     } else {

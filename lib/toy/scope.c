@@ -10,19 +10,17 @@
 #include "ptx/types.h"
 #include "language/opcode.h"
 
-/* Reports an error; `format` has a place for the item's name. */
-static bool fail(const struct unit *unit, const struct ptx_item *item, const char *format)
-{
-    diag_at(DIAG_ERROR, &(struct diag_place){.file = unit->module.file, .line = item->line}, format,
-            TEXT_ARG(item->name));
-    return false;
-}
-
 static bool say(const struct unit *unit, const struct ptx_item *item, const char *message)
 {
     diag_at(DIAG_ERROR, &(struct diag_place){.file = unit->module.file, .line = item->line}, "%s",
             message);
     return false;
+}
+
+/* `format` has a place for the item's name. */
+static bool fail(struct unit *unit, const struct ptx_item *item, const char *format)
+{
+    return say(unit, item, arena_printf(&unit->arena, format, TEXT_ARG(item->name)));
 }
 
 static bool add_item(struct unit *unit, const struct ptx_item *item)
