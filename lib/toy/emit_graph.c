@@ -44,45 +44,6 @@ static void put_pair(struct buffer *out, uint32_t first, uint32_t second)
     buffer_u32(out, second);
 }
 
-/* Appends one function's calls, those of an alias as calls of both. */
-static void put_calls_of(const struct unit *unit, const struct function_code *function,
-                         struct buffer *out)
-{
-    uint32_t caller = unit->scope.globals[function->global].symbol;
-
-    for (size_t i = 0; i < function->symbol_count; i++) {
-        const struct global *callee =
-            scope_used_function(&unit->scope, &function->symbols[i], USE_CALLED);
-
-        if (!callee)
-            continue;
-        put_pair(out, caller, callee->symbol);
-        if (callee->aliased != NO_INDEX)
-            put_pair(out, caller, unit->scope.globals[callee->aliased].symbol);
-    }
-}
-
-/* Only calls of the driver's functions leave a section of a program. */
-static void put_calls(const struct unit *unit, struct buffer *out)
-{
-    for (size_t i = 0; i < unit->owner_count; i++) {
-        const struct owner *owner = &unit->owners[i];
-
-        if (unit->image.type != ET_EXEC)
-            put_calls_of(unit, owner->function, out);
-        else
-            for (size_t k = 0; k < owner->extern_count; k++)
-                put_pair(out, owner->parts[0].symbol,
-                         unit->scope.globals[owner->externs[k]].symbol);
-    }
-    for (size_t i = 0; i < unit->scope.count; i++) {
-        const struct global *alias = &unit->scope.globals[i];
-
-        if (alias->aliased != NO_INDEX)
-            put_pair(out, alias->symbol, unit->scope.globals[alias->aliased].symbol);
-    }
-}
-
 /* Functions of the driver. ptxas adds the registers that they preserve to their prototypes; without
  * the same text the linker would report that an object by ptxas declares them differently. */
 static const char *const system_calls[] = {"vprintf", "malloc", "free", "__assertfail"};
@@ -102,61 +63,68 @@ static struct text prototype_of(struct unit *unit, const struct global *global)
     return prototype;
 }
 
-static bool is_address_taken(const struct global *global)
-{
-    return global->is_function && global->is_address_taken && global->symbol;
-}
-
-static void put_addresses(struct unit *unit, struct buffer *out)
-{
-    for (size_t i = 0; i < unit->scope.count; i++) {
-        const struct global *global = &unit->scope.globals[i];
-
-        if (!is_address_taken(global))
-            continue;
-        bool is_entry = global->item->function.is_entry;
-        put_pair(out, global->symbol,
-                 image_string(&unit->strings, is_entry ? TEXT("") : prototype_of(unit, global)));
-    }
-}
-
-static void put_indirect(struct unit *unit, struct buffer *out)
-{
-    for (size_t i = 0; i < unit->owner_count; i++) {
-        const struct function_code *function = unit->owners[i].function;
-        uint32_t caller = unit->scope.globals[function->global].symbol;
-
-        for (size_t k = 0; k < function->signature_count; k++)
-            put_pair(out, caller, image_string(&unit->strings, function->signatures[k]));
-    }
-}
-
-/* Appends the functions whose address one function's code takes: each is one of its symbols. */
-static void put_candidates(struct unit *unit, const struct function_code *function,
-                           struct buffer *out)
+/* Appends the functions that one function calls, or those whose address it takes. */
+static void put_edges(const struct unit *unit, const struct function_code *function,
+                      enum symbol_use use, struct buffer *out)
 {
     uint32_t caller = unit->scope.globals[function->global].symbol;
 
-    for (size_t k = 0; k < function->symbol_count; k++) {
-        const struct global *global =
-            scope_used_function(&unit->scope, &function->symbols[k], USE_ADDRESS);
+    for (size_t i = 0; i < function->symbol_count; i++) {
+        const struct global *global = scope_used_function(&unit->scope, &function->symbols[i], use);
 
-        if (global && is_address_taken(global))
+        if (global)
             put_pair(out, caller, global->symbol);
+        if (global && global->aliased != NO_INDEX && use == USE_CALLED)
+            put_pair(out, caller, unit->scope.globals[global->aliased].symbol);
     }
+}
+
+/* Only calls of the driver's functions leave a section of a program. */
+static void put_calls(const struct unit *unit, const struct owner *owner, struct buffer *out)
+{
+    if (unit->image.type != ET_EXEC)
+        put_edges(unit, owner->function, USE_CALLED, out);
+    else
+        for (size_t i = 0; i < owner->extern_count; i++)
+            put_pair(out, owner->parts[0].symbol, unit->scope.globals[owner->externs[i]].symbol);
+}
+
+/* Appends an edge from the function for each prototype of its indirect calls. */
+static void put_indirect(struct unit *unit, const struct function_code *function,
+                         struct buffer *out)
+{
+    for (size_t i = 0; i < function->signature_count; i++)
+        put_pair(out, unit->scope.globals[function->global].symbol,
+                 image_string(&unit->strings, function->signatures[i]));
 }
 
 void emit_graph_calls(struct unit *unit, struct buffer *out)
 {
     put_pair(out, 0, (uint32_t)CALLGRAPH_DIRECT);
-    put_calls(unit, out);
+    for (size_t i = 0; i < unit->owner_count; i++)
+        put_calls(unit, &unit->owners[i], out);
+    for (size_t i = 0; i < unit->scope.count; i++) {
+        const struct global *alias = &unit->scope.globals[i];
+
+        if (alias->aliased != NO_INDEX)
+            put_pair(out, alias->symbol, unit->scope.globals[alias->aliased].symbol);
+    }
     put_pair(out, 0, (uint32_t)CALLGRAPH_ADDRESS);
-    put_addresses(unit, out);
+    for (size_t i = 0; i < unit->scope.count; i++) {
+        const struct global *global = &unit->scope.globals[i];
+
+        if (global->is_function && global->is_address_taken && global->symbol)
+            put_pair(out, global->symbol,
+                     global->item->function.is_entry
+                         ? 0
+                         : image_string(&unit->strings, prototype_of(unit, global)));
+    }
     put_pair(out, 0, (uint32_t)CALLGRAPH_INDIRECT);
-    put_indirect(unit, out);
+    for (size_t i = 0; i < unit->owner_count; i++)
+        put_indirect(unit, unit->owners[i].function, out);
     put_pair(out, 0, (uint32_t)CALLGRAPH_CANDIDATE);
     for (size_t i = 0; i < unit->owner_count; i++)
-        put_candidates(unit, unit->owners[i].function, out);
+        put_edges(unit, unit->owners[i].function, USE_ADDRESS, out);
 }
 
 static bool has_prototype(const struct global *global)
