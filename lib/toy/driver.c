@@ -199,8 +199,8 @@ static bool make_records(struct unit *unit)
         if (!global || global->item != item || !global->is_defined)
             continue;
         global->function = (uint32_t)unit->function_count;
-        unit->functions[unit->function_count].global = (uint32_t)(global - unit->scope.globals);
-        unit->functions[unit->function_count++].item = item;
+        unit->functions[unit->function_count++] = (struct function_code){
+            .unit = unit, .item = item, .global = (uint32_t)(global - unit->scope.globals)};
     }
     return true;
 }

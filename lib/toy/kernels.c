@@ -5,28 +5,22 @@
 #include "diag/events.h"
 #include "pool/dispatch.h"
 
-/* A task of one worker: functions [begin, end) in the order of the text. */
+/* A task of one worker: consecutive functions of the text. */
 struct batch {
-    struct unit *unit;
     const struct diag_state *parent; /* of the dispatching thread */
-    size_t begin, end;
-};
-
-struct call {
-    const struct unit *unit;
-    struct function_code *function;
+    struct function_code *functions;
+    size_t count;
 };
 
 static enum link_code compile(void *argument)
 {
-    const struct call *call = argument;
-    struct function_code *function = call->function;
+    struct function_code *function = argument;
     uint64_t start = events_clock(), cpu = start ? clock_thread() : 0;
     bool ok;
 
-    if (unit_is_cancelled(call->unit))
+    if (unit_is_cancelled(function->unit))
         return LINK_CANCELLED;
-    ok = compile_function(call->unit, function);
+    ok = compile_function(function->unit, function);
     if (start)
         events_record(&(struct event){.kind = EVENT_FUNCTION,
                                       .name = function->item->name,
@@ -41,11 +35,10 @@ static void run_batch(void *argument)
 {
     const struct batch *batch = argument;
 
-    for (size_t i = batch->begin; i < batch->end; i++) {
-        struct function_code *function = &batch->unit->functions[i];
-        struct call call = {batch->unit, function};
+    for (size_t i = 0; i < batch->count; i++) {
+        struct function_code *function = &batch->functions[i];
 
-        function->outcome = diag_collect(compile, &call, batch->parent, &function->messages);
+        function->outcome = diag_collect(compile, function, batch->parent, &function->messages);
     }
 }
 
@@ -73,7 +66,7 @@ static size_t make_batches(struct unit *unit, size_t least, struct pool_task *ta
 
         for (end = begin; end < count && (end == begin || size < least); end++)
             size += unit->functions[end].item->text.size;
-        batches[made] = (struct batch){unit, diag_state_get(), begin, end};
+        batches[made] = (struct batch){diag_state_get(), &unit->functions[begin], end - begin};
         tasks[made] = (struct pool_task){run_batch, &batches[made],
                                          size < UINT32_MAX ? (uint32_t)size : UINT32_MAX, 0};
         made++;

@@ -112,12 +112,12 @@ uint32_t budget_of(const struct ptx_item *function, uint32_t sm, uint32_t option
  * of one chunk. Each function is a work item; small ones are batched. The results are the same for
  * any number of threads, byte for byte and message for message. */
 
-/* Assembles unit->functions, each of which has `item` and `global` set. Fails if the job is
+/* Assembles unit->functions, each of which has `unit`, `item` and `global` set. Fails if the job is
  * cancelled, or, with errors in the functions' order, if a function cannot be assembled. */
 bool kernels_compile(struct unit *unit);
 
-/* compile.c: assembles the function, which has `item` and `global` set: parse, allocate, lay out,
- * encode. The unit is only read. */
+/* compile.c: assembles the function, which has `unit`, `item` and `global` set: parse, allocate,
+ * lay out, encode. The unit is only read. */
 bool compile_function(const struct unit *unit, struct function_code *function);
 
 /* call_check.c: compares the arguments of each direct call in the body with the function's

@@ -85,6 +85,7 @@ struct code_line {
 
 /* A function that has been assembled. */
 struct function_code {
+    const struct unit *unit;
     const struct ptx_item *item;
     struct arena arena;        /* its results */
     uint32_t global;           /* index in the scope */
