@@ -47,8 +47,8 @@ void cache_operator_apply(struct body *body, const struct unit *unit);
 /* scope.c */
 
 /* Phase 11: collects the names of the unit's module, functions and variables first, then aliases.
- * Fails if a name has two definitions or meanings, or a
- * function that is not `.extern` has no body. */
+ * Fails if a name has two definitions or meanings, or a function that is not `.extern` has no body.
+ */
 bool scope_build(struct unit *unit);
 
 /* The global called `name`, or NULL. */
@@ -79,7 +79,7 @@ bool mode_choose(struct unit *unit);
  * phase 24. */
 bool mode_check_tools_patch(struct unit *unit);
 
-/* ... variables of bodies, and calls with unknown targets. */
+/* The same in phase 24: variables of bodies, and calls with unknown targets. */
 bool mode_check_patch(const struct unit *unit);
 
 /* conflicts.c: phase 9. Warns of options that are ignored, and resets them in the unit's switches.

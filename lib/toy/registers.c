@@ -192,26 +192,20 @@ static uint32_t take_place(struct bank *bank, uint32_t width, const struct inter
     return NO_INDEX;
 }
 
-/* Begins a bank without registers `from` to `to`. */
-static void begin_bank(struct bank *bank, uint32_t first, uint32_t end, uint32_t from, uint32_t to)
-{
-    *bank = (struct bank){.first = first, .end = end, .used = first};
-    for (uint32_t i = from; i < to && i < end; i++)
-        bank->free[i] = UINT32_MAX;
-}
-
 bool registers_allocate(struct body *body, uint32_t reserved, struct function_code *function)
 {
     static const uint8_t widths[] = {1, 1, 2, 4}; /* by class */
-    struct bank general, predicate;
-    uint32_t from = reserved & 0xffff, spilled = 0;
+    struct bank general = {
+        .first = REGISTERS_FIRST, .end = function->register_limit, .used = REGISTERS_FIRST};
+    struct bank predicate = {.end = PREDICATES};
+    uint32_t first = reserved & 0xffff, spilled = 0;
     size_t count;
 
     if (body->instruction_count > MOST_INSTRUCTIONS)
         return diag_error("Function '%.*s' is too large", TEXT_ARG(body->function));
     const struct interval *intervals = find_intervals(body, &count);
-    begin_bank(&general, REGISTERS_FIRST, function->register_limit, from, from + (reserved >> 16));
-    begin_bank(&predicate, 0, PREDICATES, 0, 0);
+    for (uint32_t i = first; i < first + (reserved >> 16) && i < general.end; i++)
+        general.free[i] = UINT32_MAX;
     for (size_t i = 0; i < count; i++) {
         struct virtual_register *reg = &body->registers[intervals[i].reg];
         struct bank *bank = reg->class == REGISTER_PREDICATE ? &predicate : &general;
