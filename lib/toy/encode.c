@@ -230,9 +230,10 @@ static void fill_in_labels(struct encoder *encoder)
         uint32_t target = body->labels[fixup.label].instruction;
         uint64_t address = target < body->instruction_count ? body->instructions[target].address
                                                             : encoder->code->size;
+        uint64_t distance = address - fixup.address;
 
-        memcpy(encoder->code->data + fixup.word + offsetof(struct code_word, value),
-               &(uint64_t){address - fixup.address}, sizeof(uint64_t));
+        memcpy(encoder->code->data + fixup.word + offsetof(struct code_word, value), &distance,
+               sizeof distance);
     }
 }
 
