@@ -15,8 +15,7 @@
 #include "facts/toolkits.h"
 #include "toy/builtin.h"
 
-    static struct diag_place
-    place_of(const struct unit *unit, struct text text)
+static struct diag_place place_of(const struct unit *unit, struct text text)
 {
     return diag_place_of(unit->module.file, unit->module.whole,
                          (size_t)(text.data - unit->module.whole.data));
