@@ -68,7 +68,6 @@ static void open_block(struct body_parser *parser)
         parser->base.errors = PARSER_MOST_ERRORS;
     }
     parse_names_open(parser);
-    parse_label_open(parser);
 }
 
 /* After an error: skips to after the next semicolon, or to the brace that closes the block. Braces
@@ -107,17 +106,16 @@ static void parse_block(struct body_parser *parser)
 {
     struct parser *base = &parser->base;
 
-    parse_label_open(parser);
     parser_next(base);
-    while (parser->labels.open_count && base->errors < PARSER_MOST_ERRORS) {
+    while (parser->names.scope_count > 1 && base->errors < PARSER_MOST_ERRORS) {
         if (parser_skip(base, ';'))
             continue;
         if (parse_at(parser, '{')) {
             open_block(parser);
             parser_next(base);
         } else if (parser_skip(base, '}')) {
-            parse_names_close(parser);
             parse_label_close(parser);
+            parse_names_close(parser);
         } else if (base->token.kind == TOKEN_END) {
             parser_report(base, base->token.offset, "'}' is missing at the end of the body");
             return;

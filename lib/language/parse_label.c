@@ -17,20 +17,12 @@ static uint32_t number_of(struct body_parser *parser, struct text name)
     return number;
 }
 
-void parse_label_open(struct body_parser *parser)
-{
-    struct labels *labels = &parser->labels;
-
-    ARENA_PUSH(parser->body->arena, labels->open, labels->open_count, labels->open_capacity) =
-        (struct label_block){NO_INDEX, (uint32_t)labels->use_count};
-}
-
 void parse_label_close(struct body_parser *parser)
 {
     struct labels *labels = &parser->labels;
-    struct label_block block = labels->open[--labels->open_count];
+    const struct scope block = parser->names.scopes[parser->names.scope_count - 1];
 
-    for (uint32_t i = block.newest; i != NO_INDEX; i = labels->places[i].next) {
+    for (uint32_t i = block.label; i != NO_INDEX; i = labels->places[i].next) {
         struct label_name *name = &labels->names[labels->places[i].name];
 
         if (name->label != NO_INDEX)
@@ -41,7 +33,7 @@ void parse_label_close(struct body_parser *parser)
             name->use = labels->uses[name->use].next;
         }
     }
-    for (uint32_t i = block.newest; i != NO_INDEX; i = labels->places[i].next)
+    for (uint32_t i = block.label; i != NO_INDEX; i = labels->places[i].next)
         labels->names[labels->places[i].name].label = NO_INDEX;
 }
 
@@ -49,15 +41,15 @@ uint32_t parse_label_define(struct body_parser *parser, struct text name, size_t
 {
     struct body *body = parser->body;
     struct labels *labels = &parser->labels;
-    struct label_block *block = &labels->open[labels->open_count - 1];
+    struct scope *block = &parser->names.scopes[parser->names.scope_count - 1];
     struct label_place place = {
-        .offset = offset, .name = number_of(parser, name), .next = block->newest};
+        .offset = offset, .name = number_of(parser, name), .next = block->label};
 
-    block->newest = (uint32_t)body->label_count;
+    block->label = (uint32_t)body->label_count;
     ARENA_PUSH(body->arena, body->labels, body->label_count, parser->label_capacity) =
         (struct label){.name = name, .instruction = (uint32_t)body->instruction_count};
     ARENA_PUSH(body->arena, labels->places, labels->place_count, labels->place_capacity) = place;
-    return block->newest;
+    return block->label;
 }
 
 uint32_t parse_label_use(struct body_parser *parser, struct text name, size_t offset)
@@ -99,7 +91,7 @@ void parse_label_resolve(struct body_parser *parser)
     struct labels *labels = &parser->labels;
     struct body *body = parser->body;
 
-    while (labels->open_count)
+    for (; parser->names.scope_count; parse_names_close(parser))
         parse_label_close(parser);
     for (size_t i = labels->place_count; i-- > 0;)
         if (labels->places[i].is_double)

@@ -26,8 +26,8 @@ static const struct declaration *enter(struct body_parser *parser, struct text n
                              .index = (uint32_t)index,
                              .depth = depth,
                              .hidden = found == TABLE_NONE ? NO_INDEX : found,
-                             .next = names->scopes[depth]};
-    names->scopes[depth] = number;
+                             .next = names->scopes[depth].declaration};
+    names->scopes[depth].declaration = number;
     table_set(table, name, number);
     return &names->declarations[number];
 }
@@ -45,13 +45,13 @@ void parse_names_open(struct body_parser *parser)
     struct names *names = &parser->names;
 
     ARENA_PUSH(parser->body->arena, names->scopes, names->scope_count, names->scope_capacity) =
-        NO_INDEX;
+        (struct scope){NO_INDEX, NO_INDEX, (uint32_t)parser->labels.use_count};
 }
 
 void parse_names_close(struct body_parser *parser)
 {
     struct names *names = &parser->names;
-    uint32_t number = names->scopes[--names->scope_count];
+    uint32_t number = names->scopes[--names->scope_count].declaration;
 
     while (number != NO_INDEX) {
         const struct declaration *entry = &names->declarations[number];

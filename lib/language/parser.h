@@ -42,6 +42,13 @@ struct register_range {
     struct virtual_register model; /* properties of its registers, except their names */
 };
 
+/* The module's, the body's, or a block's around the current place. */
+struct scope {
+    uint32_t declaration; /* the newest, or NO_INDEX */
+    uint32_t label;       /* its last one so far, or NO_INDEX */
+    uint32_t first_use;   /* of labels */
+};
+
 struct names {
     struct table words;  /* name -> declaration of a register or symbol */
     struct table ranges; /* prefix -> declaration of a range */
@@ -51,7 +58,7 @@ struct names {
     struct register_range *range_list;
     size_t range_count;
     size_t range_capacity;
-    uint32_t *scopes; /* by depth: the newest declaration, or NO_INDEX */
+    struct scope *scopes; /* by depth */
     size_t scope_count;
     size_t scope_capacity;
 };
@@ -78,11 +85,6 @@ struct label_place {
     bool is_double; /* one before it in the same block has its name */
 };
 
-struct label_block {
-    uint32_t newest; /* its last label so far, or NO_INDEX */
-    uint32_t first_use;
-};
-
 struct labels {
     struct table table; /* name -> index in `names` */
     struct label_name *names;
@@ -94,9 +96,6 @@ struct labels {
     struct label_use *uses;
     size_t use_count;
     size_t use_capacity;
-    struct label_block *open; /* stack of the blocks around the current place */
-    size_t open_count;
-    size_t open_capacity;
 };
 
 struct body_parser {
@@ -182,8 +181,7 @@ bool parse_names_find(struct body_parser *parser, struct text name, uint8_t *kin
 
 /* parse_label.c */
 
-/* Begin and end a block, which has labels of its own. */
-void parse_label_open(struct body_parser *parser);
+/* Before the innermost block is closed: finds the uses of its labels. */
 void parse_label_close(struct body_parser *parser);
 
 /* Adds a label before the next instruction and returns its index in body.labels. */

@@ -5,16 +5,17 @@
 /* Largest vector, in bytes. */
 #define LARGEST_VECTOR 16u
 
-static const char *words_with_name(struct arena *arena, const char *before, struct text name,
-                                   const char *after)
+#define INCONSISTENT "Inconsistent redefinition of variable '%.*s'"
+
+/* A fault has the name's place in it, or none. */
+static const char *with_name(struct arena *arena, const char *fault, struct text name)
 {
-    return arena_printf(arena, "%s '%.*s'%s%s", before, TEXT_ARG(name), *after ? " " : "", after);
+    return fault ? arena_printf(arena, fault, TEXT_ARG(name)) : NULL;
 }
 
 /* Checks that do not depend on the declaration's role. */
-static const char *type_fault(struct arena *arena, const struct ptx_item *item)
+static const char *type_fault(const struct ptx_variable *variable)
 {
-    const struct ptx_variable *variable = &item->variable;
     enum ptx_type type = (enum ptx_type)variable->type;
 
     if (type == PTX_PRED && (variable->is_array || variable->vector > 1))
@@ -24,12 +25,10 @@ static const char *type_fault(struct arena *arena, const struct ptx_item *item)
     if (variable->vector * ptx_type_size(type) > LARGEST_VECTOR)
         return "Vector type too large, exceeds 128 bit limit";
     if (type == PTX_PRED && variable->space != PTX_SPACE_REG)
-        return words_with_name(arena, "Predicate variable", item->name,
-                               "must be in register state space");
+        return "Predicate variable '%.*s' must be in register state space";
     if (variable->initialiser.size > 0 && variable->space != PTX_SPACE_GLOBAL &&
         variable->space != PTX_SPACE_CONST)
-        return words_with_name(arena, "No initial value is allowed for", item->name,
-                               "in this state space");
+        return "No initial value is allowed for '%.*s' in this state space";
     return NULL;
 }
 
@@ -79,46 +78,38 @@ static bool is_narrow(const struct ptx_variable *variable, enum declaration_role
     }
 }
 
-static const char *parameter_fault(struct arena *arena, const struct ptx_item *item,
-                                   enum declaration_role role)
+static const char *parameter_fault(const struct ptx_item *item, enum declaration_role role)
 {
     const struct ptx_variable *variable = &item->variable;
     bool is_register = variable->space == PTX_SPACE_REG;
 
     if (is_register && role == DECLARATION_KERNEL_PARAMETER)
-        return words_with_name(arena, "Entry parameter", item->name,
-                               "must have .param state space");
+        return "Entry parameter '%.*s' must have .param state space";
     if (is_register && (variable->is_array || ptx_type_is_opaque(variable->type)))
-        return words_with_name(arena, "Variable", item->name,
-                               "cannot be allocated into a register");
+        return "Variable '%.*s' cannot be allocated into a register";
     if (is_narrow(variable, role))
-        return arena_printf(
-            arena,
-            "In ABI compilation, %s predicate, 8-bit and 16-bit %s device functions "
-            "is not supported",
-            role == DECLARATION_RETURN_PARAMETER ? "returning" : "passing",
-            role == DECLARATION_RETURN_PARAMETER ? "values from" : "parameters to");
+        return role == DECLARATION_RETURN_PARAMETER
+                   ? "In ABI compilation, returning predicate, 8-bit and 16-bit values from device "
+                     "functions is not supported"
+                   : "In ABI compilation, passing predicate, 8-bit and 16-bit parameters to device "
+                     "functions is not supported";
     if (variable->is_array && variable->size == 0 && role == DECLARATION_KERNEL_PARAMETER)
         return "Parameter to entry function cannot be an incomplete array.";
     if (variable->is_array && variable->size == 0 && role == DECLARATION_RETURN_PARAMETER)
         return "Output parameter cannot be an incomplete array.";
-    if (item->name.size == 1 && *item->name.data == '_')
-        return words_with_name(arena, "Illegal parameter name", item->name, "");
-    return NULL;
+    return text_equal(item->name, TEXT("_")) ? "Illegal parameter name '%.*s'" : NULL;
 }
 
-static const char *variable_fault(struct arena *arena, const struct ptx_item *item)
+static const char *variable_fault(const struct ptx_item *item)
 {
     const struct ptx_variable *variable = &item->variable;
 
     if (item->linkage == PTX_COMMON && variable->space != PTX_SPACE_GLOBAL)
         return ".common variables must be declared in .global space";
-    if (variable->space == PTX_SPACE_REG)
-        return variable->is_array ? words_with_name(arena, "Variable", item->name,
-                                                    "cannot be allocated into a register")
-                                  : NULL;
+    if (variable->is_array && variable->space == PTX_SPACE_REG)
+        return "Variable '%.*s' cannot be allocated into a register";
     if (item->linkage != PTX_EXTERN && variable->is_array && variable->size == 0)
-        return words_with_name(arena, "Non-external variable", item->name, "has incomplete type");
+        return "Non-external variable '%.*s' has incomplete type";
     return NULL;
 }
 
@@ -126,17 +117,16 @@ const char *declaration_fault(struct arena *arena, const struct ptx_item *item,
                               enum declaration_role role, bool is_texmode_independent)
 {
     const struct ptx_variable *variable = &item->variable;
-    const char *fault = type_fault(arena, item);
+    const char *fault = type_fault(variable);
 
     if (!fault && ptx_type_is_opaque(variable->type))
         fault = opaque_fault(item, role, is_texmode_independent);
     if (!fault && variable->space == PTX_SPACE_PARAM && !fits_parameter_space(variable, role))
-        fault = words_with_name(arena, "Variable", item->name,
-                                "cannot be allocated in .param state space");
-    if (fault)
-        return fault;
-    return role >= DECLARATION_KERNEL_PARAMETER ? parameter_fault(arena, item, role)
-                                                : variable_fault(arena, item);
+        fault = "Variable '%.*s' cannot be allocated in .param state space";
+    if (!fault)
+        fault = role >= DECLARATION_KERNEL_PARAMETER ? parameter_fault(item, role)
+                                                     : variable_fault(item);
+    return with_name(arena, fault, item->name);
 }
 
 const char *declaration_difference(const struct ptx_function *first,
@@ -164,15 +154,15 @@ static const char *function_clash(struct arena *arena, const struct ptx_item *fi
     const char *difference = declaration_difference(&first->function, &again->function);
 
     if (first->is_definition)
-        return words_with_name(arena, "Duplicate definition of function", again->name, "");
+        return "Duplicate definition of function '%.*s'";
     if (first->function.is_entry != again->function.is_entry ||
         first->function.performance.is_noreturn != again->function.performance.is_noreturn ||
         (again->linkage != first->linkage &&
          (again->linkage != PTX_INTERNAL || first->linkage == PTX_EXTERN)))
-        return words_with_name(arena, "Inconsistent redefinition of variable", again->name, "");
-    return difference ? arena_printf(arena, "Inconsistent prototypes of '%.*s', %s differ",
-                                     TEXT_ARG(again->name), difference)
-                      : NULL;
+        return INCONSISTENT;
+    return difference
+               ? arena_printf(arena, "Inconsistent prototypes of '%%.*s', %s differ", difference)
+               : NULL;
 }
 
 bool declaration_next_dimension(struct lexer *declarator, uint64_t *size, bool *is_open)
@@ -211,26 +201,25 @@ static bool same_dimensions(const struct ptx_variable *a, const struct ptx_varia
     }
 }
 
-static const char *variable_clash(struct arena *arena, const struct ptx_item *first,
-                                  const struct ptx_item *again)
+static const char *variable_clash(const struct ptx_item *first, const struct ptx_item *again)
 {
     const struct ptx_variable *a = &first->variable, *b = &again->variable;
 
     if (first->is_definition && again->is_definition)
-        return words_with_name(arena, "Duplicate definition of variable", again->name, "");
+        return "Duplicate definition of variable '%.*s'";
     if (a->type != b->type || a->vector != b->vector || !same_dimensions(a, b))
-        return words_with_name(arena, "Inconsistent redefinition of variable", again->name, "");
+        return INCONSISTENT;
     if (!first->is_definition && again->is_definition && again->linkage == PTX_INTERNAL)
-        return words_with_name(arena, "'.extern' variable", again->name,
-                               "cannot be resolved by a '.static'");
+        return "'.extern' variable '%.*s' cannot be resolved by a '.static'";
     return NULL;
 }
 
 const char *declaration_clash(struct arena *arena, const struct ptx_item *first,
                               const struct ptx_item *again)
 {
-    if (first->kind != again->kind)
-        return words_with_name(arena, "Inconsistent redefinition of variable", again->name, "");
-    return first->kind == PTX_FUNCTION ? function_clash(arena, first, again)
-                                       : variable_clash(arena, first, again);
+    const char *fault = first->kind != again->kind    ? INCONSISTENT
+                        : first->kind == PTX_FUNCTION ? function_clash(arena, first, again)
+                                                      : variable_clash(first, again);
+
+    return with_name(arena, fault, again->name);
 }

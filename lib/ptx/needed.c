@@ -74,38 +74,35 @@ static void read_needed_text(struct choice *choice, size_t index)
             text->is_needed = !text->is_member;
 }
 
-/* GCC's libc.a has a vprintf of its own, which calls what no library has: the driver's counts. */
 static void need_name(struct choice *choice, struct text name)
 {
-    if (!driver_functions_provides(name) && table_find(&choice->defined, name) == TABLE_NONE)
-        ARENA_PUSH(&choice->arena, choice->queue, choice->queue_count, choice->queue_capacity) =
-            name;
+    ARENA_PUSH(&choice->arena, choice->queue, choice->queue_count, choice->queue_capacity) = name;
 }
 
-/* Enters what the text defines, or else what it needs. */
-static void take_part(struct choice *choice, size_t index, bool is_defined)
+/* Enters what the text defines and what it needs. */
+static void take_part(struct choice *choice, size_t index)
 {
+    choice->texts[index].is_needed = true;
     for (size_t i = choice->starts[index]; i < choice->starts[index + 1]; i++) {
         const struct mention *mention = &choice->mentions[i];
 
-        if (mention->is_defined && is_defined)
+        if (mention->is_defined)
             table_add(&choice->defined, mention->name, DEFINED);
-        else if (!mention->is_defined && !is_defined)
+        else
             need_name(choice, mention->name);
     }
 }
 
+/* GCC's libc.a has a vprintf of its own, which calls what no library has: the driver's counts. */
 static void follow_needs(struct choice *choice)
 {
     while (choice->queue_count > 0) {
         struct text name = choice->queue[--choice->queue_count];
         uint32_t index = table_find(&choice->providers, name);
 
-        if (index == TABLE_NONE || table_find(&choice->defined, name) != TABLE_NONE)
-            continue;
-        choice->texts[index].is_needed = true;
-        take_part(choice, index, true);
-        take_part(choice, index, false);
+        if (index != TABLE_NONE && table_find(&choice->defined, name) == TABLE_NONE &&
+            !driver_functions_provides(name))
+            take_part(choice, index);
     }
 }
 
@@ -116,26 +113,21 @@ struct ordered_function {
     struct text name;
 };
 
-static bool find_priority(struct text name, struct text prefix, uint64_t *priority)
-{
-    return text_skip(&name, prefix) && text_scan_number(&name, priority) && name.size &&
-           name.data[0] == '_';
-}
-
-/* Fills *list, in order of the texts, with the functions of that prefix in what takes part. */
+/* Fills the list, in order of the texts, with the functions of that prefix in what takes part. */
 static size_t find_functions(struct choice *choice, size_t count, struct text prefix,
-                             struct ordered_function **list)
+                             struct ordered_function *list)
 {
     size_t found = 0;
 
-    *list = arena_zalloc(&choice->arena, choice->mention_count + 1, sizeof **list);
     for (size_t i = 0; i < count; i++)
         for (size_t k = choice->starts[i]; k < choice->starts[i + 1]; k++) {
-            struct ordered_function *function = &(*list)[found];
+            struct text rest = choice->mentions[k].name;
+            uint64_t priority;
 
-            *function = (struct ordered_function){.sequence = k, .name = choice->mentions[k].name};
-            found += choice->texts[i].is_needed && choice->mentions[k].is_defined &&
-                     find_priority(function->name, prefix, &function->priority);
+            if (choice->texts[i].is_needed && choice->mentions[k].is_defined &&
+                text_skip(&rest, prefix) && text_scan_number(&rest, &priority) && rest.size &&
+                rest.data[0] == '_')
+                list[found++] = (struct ordered_function){priority, k, choice->mentions[k].name};
         }
     return found;
 }
@@ -147,8 +139,9 @@ COMPARISON(compare_order, struct ordered_function,
 static void add_array(struct choice *choice, size_t count, struct text prefix, const char *name,
                       struct buffer *text)
 {
-    struct ordered_function *list;
-    size_t found = find_functions(choice, count, prefix, &list);
+    struct ordered_function *list =
+        arena_alloc(&choice->arena, choice->mention_count, sizeof *list);
+    size_t found = find_functions(choice, count, prefix, list);
 
     SORT(list, found, compare_order);
     for (size_t i = 0; i < found; i++)
@@ -159,19 +152,19 @@ static void add_array(struct choice *choice, size_t count, struct text prefix, c
     buffer_string(text, ", 0};\n");
 }
 
-static const struct text constructors = TEXT("_GLOBAL__I_"), destructors = TEXT("_GLOBAL__D_");
-
 /* Takes in the text that runs constructors, where there are some, and adds the arrays to it. */
 static void take_constructors(struct choice *choice, size_t count, struct arena *arena)
 {
+    static const struct text constructors = TEXT("_GLOBAL__I_"), destructors = TEXT("_GLOBAL__D_");
     uint32_t index = table_find(&choice->providers, trigger);
-    struct ordered_function *list;
+    struct ordered_function *list =
+        arena_alloc(&choice->arena, choice->mention_count, sizeof *list);
     struct buffer text = {0};
 
     if (index == TABLE_NONE)
         return;
-    if (find_functions(choice, count, constructors, &list) +
-        find_functions(choice, count, destructors, &list)) {
+    if (find_functions(choice, count, constructors, list) ||
+        find_functions(choice, count, destructors, list)) {
         need_name(choice, trigger);
         follow_needs(choice);
     }
@@ -200,10 +193,7 @@ void needed_choose(struct needed_text *texts, size_t count, const struct text *u
     }
     for (size_t i = 0; i < count; i++)
         if (texts[i].is_needed)
-            take_part(&choice, i, true);
-    for (size_t i = 0; i < count; i++)
-        if (texts[i].is_needed)
-            take_part(&choice, i, false);
+            take_part(&choice, i);
     for (size_t i = 0; i < undefined_count; i++)
         need_name(&choice, undefined[i]);
     follow_needs(&choice);
