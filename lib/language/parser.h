@@ -15,7 +15,7 @@
 #include "base/text.h"
 #include "ptx/parser.h"
 #include "language/syntax.h"
-#include "language/parse.h"
+#include "language/body.h"
 
 /* Deepest nesting of blocks: compilers nest two or three. */
 #define PARSE_DEEPEST_BLOCK 1000u

@@ -52,41 +52,27 @@ bool parser_at_dot(const struct parser *parser, const char *word)
     return parser->token.kind == TOKEN_DOT && text_equal(parser_text(parser), text_of(word));
 }
 
-static void report(struct parser *parser, size_t place, const char *format, va_list arguments)
+void parser_fail(struct parser *parser, size_t place, const char *format, ...)
 {
     struct diag_place where = diag_place_behind(parser->module->file, parser->lexer.text, place,
                                                 parser->counted, parser->line);
-    const char *message = arena_vprintf(parser->arena, format, arguments);
-
-    if (++parser->errors > PARSER_MOST_ERRORS && parser->is_body)
-        return;
-    if (where.file)
-        diag_at(DIAG_ERROR, &where, "%s", message);
-    if (parser->errors == PARSER_MOST_ERRORS && parser->is_body)
-        diag_note("too many errors in '%.*s'", TEXT_ARG(parser->function));
-}
-
-void parser_report(struct parser *parser, size_t place, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    report(parser, place, format, arguments);
-    va_end(arguments);
-}
-
-void parser_fail(struct parser *parser, size_t place, const char *format, ...)
-{
+    const char *message;
     va_list arguments;
 
     if (parser->failed)
         return;
-    va_start(arguments, format);
-    report(parser, place, format, arguments);
-    va_end(arguments);
     parser->failed = true;
     parser->resume = parser->token;
     parser->token = (struct token){.offset = parser->token.offset, .kind = TOKEN_END};
+    if (++parser->errors > PARSER_MOST_ERRORS && parser->is_body)
+        return;
+    va_start(arguments, format);
+    message = arena_vprintf(parser->arena, format, arguments);
+    va_end(arguments);
+    if (where.file)
+        diag_at(DIAG_ERROR, &where, "%s", message);
+    if (parser->errors == PARSER_MOST_ERRORS && parser->is_body)
+        diag_note("too many errors in '%.*s'", TEXT_ARG(parser->function));
 }
 
 static void fail_in_comment(struct parser *parser, size_t place)

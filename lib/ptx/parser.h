@@ -61,11 +61,12 @@ bool parser_is_unended(const struct parser *parser);
 /* Fails with "expected WHAT, not 'token'" at the current token, or with a line's missing `;`. */
 void parser_expected(struct parser *parser, const char *what);
 
-/* Fails with an error at `place`, which must lie in the text; the other goes on after reporting. */
+/* Fails with an error at `place`, which must lie in the text. */
 void parser_fail(struct parser *parser, size_t place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
-void parser_report(struct parser *parser, size_t place, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+
+/* The same, and goes on. Not after a failure. */
+#define parser_report(parser, ...) (parser_fail(parser, __VA_ARGS__), parser_recover(parser))
 
 /* Moves from the current token, an opening brace, behind its closing brace. If there is none, fails
  * with "WHAT 'NAME' does not end", or so for a comment; without `what`, "'{' without '}'". */

@@ -6,31 +6,26 @@
 #include "ptx/link.h"
 #include "ptx/module.h"
 
-/* Parses all modules of one source. Stops at a module with errors: later ones would only repeat
- * them. */
-static bool parse_source(struct program *program, const struct program_source *source,
-                         size_t *capacity)
-{
-    struct module_cursor cursor = {0};
-
-    while (!module_at_end(source->text, cursor.offset)) {
-        struct ptx_module *module = arena_alloc(&program->arena, 1, sizeof *module);
-
-        if (!module_parse_next(module, &program->arena, source->name, source->text, &cursor))
-            return false;
-        ARENA_PUSH(&program->arena, program->modules, program->module_count, *capacity) = module;
-    }
-    return true;
-}
-
+/* Parses all modules of the sources. Goes on with the next source at a module with errors: what
+ * follows in the same one would only repeat them. */
 static bool parse_sources(struct program *program, const struct program_source *sources,
                           size_t count)
 {
     size_t capacity = 0;
     bool is_good = true;
 
-    for (size_t i = 0; i < count; i++)
-        is_good &= parse_source(program, &sources[i], &capacity);
+    for (size_t i = 0; i < count; i++) {
+        struct module_cursor cursor = {0};
+
+        for (bool goes_on = true; goes_on && !module_at_end(sources[i].text, cursor.offset);) {
+            struct ptx_module *module = arena_alloc(&program->arena, 1, sizeof *module);
+
+            goes_on = module_parse_next(module, &program->arena, sources[i].name, sources[i].text,
+                                        &cursor);
+            is_good &= goes_on;
+            ARENA_PUSH(&program->arena, program->modules, program->module_count, capacity) = module;
+        }
+    }
     program->details =
         arena_zalloc(&program->arena, program->module_count, sizeof *program->details);
     return is_good;
@@ -67,16 +62,6 @@ static void raise_target(struct arch *target, struct arch module)
         target->suffix = module.suffix;
 }
 
-/* A link without PTX still gets a text for the link's architecture. */
-static void choose_head(struct program *program, struct arch arch)
-{
-    unsigned version = targets_ptx(arch);
-
-    program->version_major = (uint16_t)(version / 10);
-    program->version_minor = (uint16_t)(version % 10);
-    program->target = arch;
-}
-
 static void caution_of_newer(const struct program *program, const struct ptx_module *newest)
 {
     unsigned known = toolkits_newest()->ptx;
@@ -95,8 +80,12 @@ static bool check_modules(struct program *program, struct arch arch)
     struct arch before = {0};
     bool is_good = true;
 
-    if (!first)
-        choose_head(program, arch);
+    if (!first) { /* a text for the link's architecture all the same */
+        program->version_major = (uint16_t)(targets_ptx(arch) / 10);
+        program->version_minor = (uint16_t)(targets_ptx(arch) % 10);
+        program->target = arch;
+        return true;
+    }
     for (size_t i = 0; i < program->module_count; i++) {
         const struct ptx_module *module = program->modules[i];
         bool is_newer = module->version_major > program->version_major ||
@@ -120,11 +109,9 @@ static bool check_modules(struct program *program, struct arch arch)
             is_good = diag_error("Texturing mode doesn't match in '%s', first specified in '%s'",
                                  module->file, first->file);
     }
-    if (first) {
-        program->version_from = (struct program_line){newest->file, newest->version_line};
-        program->target_from = (struct program_line){neediest->file, neediest->target_line};
-        caution_of_newer(program, newest);
-    }
+    program->version_from = (struct program_line){newest->file, newest->version_line};
+    program->target_from = (struct program_line){neediest->file, neediest->target_line};
+    caution_of_newer(program, newest);
     return is_good;
 }
 

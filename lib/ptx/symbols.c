@@ -273,33 +273,28 @@ static void order_symbols(struct program *program)
                     places[program->details[i].entries[j].symbol];
 }
 
-static bool connect_aliases(struct program *program)
+static void connect_aliases(struct resolver *resolver, uint32_t module)
 {
-    bool is_good = true;
+    struct program *program = resolver->program;
+    const struct program_module *details = &program->details[module];
 
-    for (size_t i = 0; i < program->module_count; i++) {
-        struct program_module *details = &program->details[i];
+    for (size_t i = 0; i < details->entry_count; i++) {
+        const struct program_entry *entry = &details->entries[i];
+        const struct program_entry *target;
+        uint32_t at;
 
-        for (size_t j = 0; j < details->entry_count; j++) {
-            const struct program_entry *entry = &details->entries[j];
-            const struct program_entry *target;
-            uint32_t at;
-
-            if (!entry->alias || entry->symbol == NO_SYMBOL)
-                continue;
-            at = table_find(&details->names, entry->alias->target);
-            target = at == TABLE_NONE ? NULL : &details->entries[at];
-            if (!target || !target->item || target->item->kind != PTX_FUNCTION ||
-                !target->item->is_definition)
-                is_good = diag_error(
-                    "Alias '%.*s' in '%s' is of '%.*s', which is no function defined there",
-                    TEXT_ARG(entry->name), program->modules[i]->file,
-                    TEXT_ARG(entry->alias->target));
-            else if (program->symbols[entry->symbol].module == i)
-                program->symbols[entry->symbol].alias_target = target->symbol;
-        }
+        if (!entry->alias || entry->symbol == NO_SYMBOL)
+            continue;
+        at = table_find(&details->names, entry->alias->target);
+        target = at == TABLE_NONE ? NULL : &details->entries[at];
+        if (!target || !target->item || target->item->kind != PTX_FUNCTION ||
+            !target->item->is_definition)
+            resolver->failed = !diag_error(
+                "Alias '%.*s' in '%s' is of '%.*s', which is no function defined there",
+                TEXT_ARG(entry->name), file_of(resolver, module), TEXT_ARG(entry->alias->target));
+        else if (program->symbols[entry->symbol].module == module)
+            program->symbols[entry->symbol].alias_target = target->symbol;
     }
-    return is_good;
 }
 
 bool symbols_resolve(struct program *program, const struct program_request *request)
@@ -313,9 +308,10 @@ bool symbols_resolve(struct program *program, const struct program_request *requ
         most += program->details[i].entry_count;
     }
     program->symbols = arena_alloc(&program->arena, most, sizeof *program->symbols);
-    for (size_t i = 0; i < program->module_count; i++)
-        resolve_module(&resolver, (uint32_t)i);
+    for (uint32_t i = 0; i < program->module_count; i++)
+        resolve_module(&resolver, i);
     order_symbols(program);
-    resolver.failed |= !connect_aliases(program);
+    for (uint32_t i = 0; i < program->module_count; i++)
+        connect_aliases(&resolver, i);
     return !resolver.failed;
 }

@@ -5,7 +5,7 @@
 #include "toy/phases.h"
 
 #include "language/opcode.h"
-#include "language/parse.h"
+#include "language/body.h"
 #include "ptx/lexer.h"
 
 #define ALL_BARRIERS 16u /* for a barrier number that is only known at run time */

@@ -1,7 +1,7 @@
 /* fuzz_body.c: any bytes as a function body, then as code. What parses must encode and decode
  * again. */
 #include "toy/encode.h"
-#include "language/parse.h"
+#include "language/body.h"
 #include "fuzz.h"
 
 static bool lookup(const void *argument, struct body_symbol *symbol)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "language/parse.h"
+#include "language/body.h"
 
 struct parsed {
     struct arena arena;
