@@ -162,7 +162,7 @@ static void render_file(struct reading *reading, struct token token)
     uint64_t own;
 
     reading->has_file = false;
-    if (lexer_number(lexer_text(&reading->lexer, token), &own, NULL) != NUMBER_INTEGER)
+    if (!lexer_integer(lexer_text(&reading->lexer, token), &own))
         return;
     low = SEARCH_FIRST_NOT(part->file_count, at, part->files[at].own < own);
     if (low < part->file_count && part->files[low].own == own && part->files[low].number != own)

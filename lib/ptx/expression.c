@@ -110,7 +110,6 @@ static struct constant read_number(struct expression *expression)
     size_t place = expression->token.offset;
     struct constant constant;
     char leading_dot[64];
-    bool is_unsigned = false;
 
     /* The lexer reads ".5" as a dotted word. */
     if (expression->token.kind == TOKEN_DOT && text.size + 1 < sizeof leading_dot) {
@@ -119,22 +118,11 @@ static struct constant read_number(struct expression *expression)
         text = (struct text){leading_dot, text.size + 1};
     }
     expression_next(expression);
-    switch (lexer_number(text, &constant.bits, &is_unsigned)) {
-    case NUMBER_BAD:
+    constant = lexer_number(text);
+    if (constant.kind == CONSTANT_NONE)
         return expression_fail(expression, place, "Malformed number");
-    case NUMBER_TOO_LARGE:
+    if (constant.kind == CONSTANT_TOO_LARGE)
         return expression_fail(expression, place, "Number of more than 64 bits");
-    case NUMBER_INTEGER:
-        constant.kind =
-            is_unsigned || constant.bits > INT64_MAX ? CONSTANT_UNSIGNED : CONSTANT_SIGNED;
-        break;
-    case NUMBER_FLOAT32:
-        constant.kind = CONSTANT_SINGLE;
-        break;
-    case NUMBER_FLOAT64:
-        constant.kind = CONSTANT_DOUBLE;
-        break;
-    }
     return constant;
 }
 

@@ -13,18 +13,6 @@
 
 #include "ptx/lexer.h"
 
-enum constant_kind {
-    CONSTANT_SIGNED,
-    CONSTANT_UNSIGNED,
-    CONSTANT_SINGLE, /* 0f: the bit pattern of a float */
-    CONSTANT_DOUBLE, /* 0d, 1.5: the bit pattern of a double */
-};
-
-struct constant {
-    uint64_t bits;
-    uint8_t kind; /* enum constant_kind */
-};
-
 /* State of the reader. `token` is the current token; tokens from `end` on are not read. */
 struct expression {
     struct lexer lexer;

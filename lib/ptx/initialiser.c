@@ -172,7 +172,7 @@ static void read_element(struct decoder *decoder, uint64_t offset)
     } else if (token->kind == TOKEN_WORD && !lexer_is(lexer, *token, TEXT("WARP_SZ"))) {
         read_reference(decoder, UINT64_MAX, offset);
     } else if (token->kind == TOKEN_NUMBER && lexer_peek(lexer).mark == '(' &&
-               lexer_number(lexer_text(lexer, *token), &mask, NULL) == NUMBER_INTEGER) {
+               lexer_integer(lexer_text(lexer, *token), &mask)) {
         expression_next(&decoder->at);
         read_reference(decoder, mask, offset);
     } else {

@@ -237,76 +237,79 @@ static unsigned digit_value(char c)
     return 99;
 }
 
-static enum number_kind read_digits(struct text digits, unsigned base, uint64_t *value)
+static struct constant read_digits(struct text digits, unsigned base, enum constant_kind kind)
 {
-    bool too_large = false;
+    struct constant constant = {.kind = digits.size ? (uint8_t)kind : CONSTANT_NONE};
 
-    *value = 0;
-    if (digits.size == 0)
-        return NUMBER_BAD;
     for (size_t i = 0; i < digits.size; i++) {
         unsigned digit = digit_value(digits.data[i]);
 
         if (digit >= base)
-            return NUMBER_BAD;
-        if (__builtin_mul_overflow(*value, (uint64_t)base, value) ||
-            __builtin_add_overflow(*value, (uint64_t)digit, value))
-            too_large = true;
+            return (struct constant){0};
+        if (__builtin_mul_overflow(constant.bits, (uint64_t)base, &constant.bits) ||
+            __builtin_add_overflow(constant.bits, (uint64_t)digit, &constant.bits))
+            constant.kind = CONSTANT_TOO_LARGE;
     }
-    return too_large ? NUMBER_TOO_LARGE : NUMBER_INTEGER;
+    if (constant.kind == CONSTANT_SIGNED && constant.bits > INT64_MAX)
+        constant.kind = CONSTANT_UNSIGNED;
+    return constant;
 }
 
-static enum number_kind read_decimal_float(struct text number, uint64_t *value)
+static struct constant read_decimal_float(struct text number)
 {
+    struct constant constant = {.kind = CONSTANT_DOUBLE};
     char copy[128];
     char *end;
     double parsed;
 
     if (number.size >= sizeof copy)
-        return NUMBER_BAD;
+        return (struct constant){0};
     memcpy(copy, number.data, number.size);
     copy[number.size] = '\0';
     parsed = strtod(copy, &end);
     if (*end != '\0')
-        return NUMBER_BAD;
-    memcpy(value, &parsed, sizeof *value);
-    return NUMBER_FLOAT64;
+        return (struct constant){0};
+    memcpy(&constant.bits, &parsed, sizeof parsed);
+    return constant;
 }
 
-enum number_kind lexer_number(struct text number, uint64_t *value, bool *is_unsigned)
+struct constant lexer_number(struct text number)
 {
     bool has_prefix = number.size > 2 && number.data[0] == '0';
     bool has_suffix = number.size > 1 && number.data[number.size - 1] == 'U';
+    enum constant_kind kind = has_suffix ? CONSTANT_UNSIGNED : CONSTANT_SIGNED;
     struct text bits = text_drop(number, has_prefix ? 2 : 0), digits = bits;
 
-    *value = 0;
-    if (is_unsigned)
-        *is_unsigned = has_suffix;
     digits.size -= has_suffix;
     switch (has_prefix ? number.data[1] | 0x20 : 0) {
     case 'f':
-        return bits.size == 8 && read_digits(bits, 16, value) == NUMBER_INTEGER ? NUMBER_FLOAT32
-                                                                                : NUMBER_BAD;
+        return bits.size == 8 ? read_digits(bits, 16, CONSTANT_SINGLE) : (struct constant){0};
     case 'd':
-        return bits.size == 16 && read_digits(bits, 16, value) == NUMBER_INTEGER ? NUMBER_FLOAT64
-                                                                                 : NUMBER_BAD;
+        return bits.size == 16 ? read_digits(bits, 16, CONSTANT_DOUBLE) : (struct constant){0};
     case 'x':
-        return read_digits(digits, 16, value);
+        return read_digits(digits, 16, kind);
     case 'b':
-        return read_digits(digits, 2, value);
+        return read_digits(digits, 2, kind);
     }
     for (size_t i = 0; i < number.size; i++)
         if (number.data[i] == '.' || (number.data[i] | 0x20) == 'e')
-            return read_decimal_float(number, value);
+            return read_decimal_float(number);
     number.size -= has_suffix;
-    return read_digits(number, number.size > 1 && number.data[0] == '0' ? 8 : 10, value);
+    return read_digits(number, number.size > 1 && number.data[0] == '0' ? 8 : 10, kind);
+}
+
+bool lexer_integer(struct text word, uint64_t *value)
+{
+    struct constant constant = lexer_number(word);
+
+    *value = constant.bits;
+    return constant.kind == CONSTANT_SIGNED || constant.kind == CONSTANT_UNSIGNED;
 }
 
 bool lexer_literal(struct text word, uint64_t *value)
 {
-    if (text_equal(word, TEXT("WARP_SZ"))) {
-        *value = LEXER_WARP_SIZE;
-        return true;
-    }
-    return lexer_number(word, value, NULL) == NUMBER_INTEGER;
+    if (!text_equal(word, TEXT("WARP_SZ")))
+        return lexer_integer(word, value);
+    *value = LEXER_WARP_SIZE;
+    return true;
 }

@@ -75,20 +75,27 @@ size_t lexer_quoted_end(struct text text, size_t at);
 /* The number of line ends in text[from, to). Lines are counted only on demand. */
 uint32_t lexer_count_lines(struct text text, size_t from, size_t to);
 
-enum number_kind {
-    NUMBER_BAD,       /* no number, or a digit too large for its base */
-    NUMBER_TOO_LARGE, /* an integer beyond 64 bits */
-    NUMBER_INTEGER,   /* 12, 0x1f, 017, 0b11, with or without U */
-    NUMBER_FLOAT32,   /* 0f: value is the bit pattern, 32 bits */
-    NUMBER_FLOAT64,   /* 0d, 1.5, 2e-3: value is the bit pattern of the double */
+enum constant_kind {
+    CONSTANT_NONE,      /* no number, or a digit too large for its base */
+    CONSTANT_TOO_LARGE, /* an integer beyond 64 bits */
+    CONSTANT_SIGNED,    /* 12, 0x1f, 017, 0b11 */
+    CONSTANT_UNSIGNED,  /* the same with U, or if it needs all 64 bits */
+    CONSTANT_SINGLE,    /* 0f: the bit pattern of a float */
+    CONSTANT_DOUBLE,    /* 0d, 1.5, 2e-3: the bit pattern of a double */
 };
+
+struct constant {
+    uint64_t bits;
+    uint8_t kind; /* enum constant_kind */
+};
+
+/* The value of a TOKEN_NUMBER. */
+struct constant lexer_number(struct text number);
+
+/* An integer; lexer_literal() takes WARP_SZ, too: a number in a declaration, where no expression is
+ * allowed. False when the word is something else. */
+bool lexer_integer(struct text word, uint64_t *value);
+bool lexer_literal(struct text word, uint64_t *value);
 
 /* Threads of a warp: the value of the word WARP_SZ. */
 #define LEXER_WARP_SIZE 32u
-
-/* A number in a declaration, where no expression is allowed: an integer or WARP_SZ. False when the
- * word is something else. */
-bool lexer_literal(struct text word, uint64_t *value);
-
-/* Converts a TOKEN_NUMBER. *is_unsigned (may be NULL) is set for a U suffix. */
-enum number_kind lexer_number(struct text number, uint64_t *value, bool *is_unsigned);

@@ -163,8 +163,7 @@ uint64_t parser_number(struct parser *parser, uint64_t largest, const char *what
 {
     uint64_t value = 0;
 
-    if (parser->token.kind != TOKEN_NUMBER ||
-        lexer_number(parser_text(parser), &value, NULL) != NUMBER_INTEGER)
+    if (parser->token.kind != TOKEN_NUMBER || !lexer_integer(parser_text(parser), &value))
         parser_expected(parser, what);
     else if (value > largest)
         parser_fail(parser, parser->token.offset, "%s is too large", what);

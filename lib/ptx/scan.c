@@ -147,7 +147,7 @@ static void renumber_file(struct scan *scan, struct text number)
     size_t low;
     uint64_t value;
 
-    if (scan->labels || lexer_number(number, &value, NULL) != NUMBER_INTEGER)
+    if (scan->labels || !lexer_integer(number, &value))
         return;
     low = SEARCH_FIRST_NOT(module->file_count, i, module->files[i].own < value);
     if (low == module->file_count || module->files[low].own != value)

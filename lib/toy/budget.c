@@ -62,7 +62,7 @@ uint32_t budget_of(const struct ptx_item *function, uint32_t sm, uint32_t option
 static uint32_t dimension_of(struct text text)
 {
     uint64_t value;
-    bool is_number = lexer_number(text, &value, NULL) == NUMBER_INTEGER && value <= UINT32_MAX;
+    bool is_number = lexer_integer(text, &value) && value <= UINT32_MAX;
     return is_number ? (uint32_t)value : 0;
 }
 

@@ -110,7 +110,7 @@ static bool read_field(struct lexer *lexer, uint8_t modes[SAMPLER_MODES])
     if (!has_equals || i == SAMPLER_MODES)
         return false;
     if (token.kind == TOKEN_NUMBER) {
-        if (lexer_number(value, &number, NULL) != NUMBER_INTEGER || number > 0x7f)
+        if (!lexer_integer(value, &number) || number > 0x7f)
             return false;
         modes[i] = i + 1 < SAMPLER_MODES ? (uint8_t)(number - 1) : number != 0;
         return true;

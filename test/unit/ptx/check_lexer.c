@@ -79,80 +79,74 @@ TEST(tokens_have_places_and_text)
 
 static const struct {
     const char *text;
-    enum number_kind kind;
+    enum constant_kind kind;
     uint64_t value;
-    bool is_unsigned;
 } number_cases[] = {
-    {"0", NUMBER_INTEGER, 0, false},
-    {"12", NUMBER_INTEGER, 12, false},
-    {"12U", NUMBER_INTEGER, 12, true},
-    {"017", NUMBER_INTEGER, 15, false},
-    {"0x1F", NUMBER_INTEGER, 31, false},
-    {"0x1fU", NUMBER_INTEGER, 31, true},
-    {"0b101", NUMBER_INTEGER, 5, false},
-    {"18446744073709551615", NUMBER_INTEGER, UINT64_MAX, false},
-    {"18446744073709551616", NUMBER_TOO_LARGE, 0, false},
-    {"0x1ffffffffffffffff", NUMBER_TOO_LARGE, 0, false},
-    {"0f3F800000", NUMBER_FLOAT32, 0x3f800000, false},
-    {"0F3f800000", NUMBER_FLOAT32, 0x3f800000, false},
-    {"0f3F80000", NUMBER_BAD, 0, false},
-    {"0f3F8000000", NUMBER_BAD, 0, false},
-    {"0d3FF0000000000000", NUMBER_FLOAT64, UINT64_C(0x3ff0000000000000), false},
-    {"1.5", NUMBER_FLOAT64, UINT64_C(0x3ff8000000000000), false},
-    {"1.", NUMBER_FLOAT64, UINT64_C(0x3ff0000000000000), false},
-    {"5e-1", NUMBER_FLOAT64, UINT64_C(0x3fe0000000000000), false},
-    {"08", NUMBER_BAD, 0, false},
-    {"0b2", NUMBER_BAD, 0, false},
-    {"0x", NUMBER_BAD, 0, false},
-    {"12ab", NUMBER_BAD, 0, false},
-    {"1d5", NUMBER_BAD, 0, false},
-    {"0x1g", NUMBER_BAD, 0, false},
-    {"0x1FUU", NUMBER_BAD, 0, false},
-    {"0xaF", NUMBER_INTEGER, 0xaf, false},
-    {"0b102", NUMBER_BAD, 0, false},
-    {"0b1U", NUMBER_INTEGER, 1, true},
-    {"0U", NUMBER_INTEGER, 0, true},
-    {"00", NUMBER_INTEGER, 0, false},
-    {"9", NUMBER_INTEGER, 9, false},
-    {"1a", NUMBER_BAD, 0, false},
-    {"U", NUMBER_BAD, 0, false},
-    {"", NUMBER_BAD, 0, false},
-    {"0xffffffffffffffff", NUMBER_INTEGER, UINT64_MAX, false},
-    {"0x10000000000000000", NUMBER_TOO_LARGE, 0, false},
-    {"18446744073709551619", NUMBER_TOO_LARGE, 0, false},
-    {"99999999999999999999x", NUMBER_BAD, 0, false},
-    {"0d3FF000000000000", NUMBER_BAD, 0, false},
-    {"0D4000000000000000", NUMBER_FLOAT64, UINT64_C(0x4000000000000000), false},
-    {"1e2", NUMBER_FLOAT64, UINT64_C(0x4059000000000000), false},
-    {"1.5U", NUMBER_BAD, 0, false},
-    {"5E-1", NUMBER_FLOAT64, UINT64_C(0x3fe0000000000000), false},
-    {"1.5.5", NUMBER_BAD, 0, false},
+    {"0", CONSTANT_SIGNED, 0},
+    {"12", CONSTANT_SIGNED, 12},
+    {"12U", CONSTANT_UNSIGNED, 12},
+    {"017", CONSTANT_SIGNED, 15},
+    {"0x1F", CONSTANT_SIGNED, 31},
+    {"0x1fU", CONSTANT_UNSIGNED, 31},
+    {"0b101", CONSTANT_SIGNED, 5},
+    {"18446744073709551615", CONSTANT_UNSIGNED, UINT64_MAX},
+    {"18446744073709551616", CONSTANT_TOO_LARGE, 0},
+    {"0x1ffffffffffffffff", CONSTANT_TOO_LARGE, 0},
+    {"0f3F800000", CONSTANT_SINGLE, 0x3f800000},
+    {"0F3f800000", CONSTANT_SINGLE, 0x3f800000},
+    {"0f3F80000", CONSTANT_NONE, 0},
+    {"0f3F8000000", CONSTANT_NONE, 0},
+    {"0d3FF0000000000000", CONSTANT_DOUBLE, UINT64_C(0x3ff0000000000000)},
+    {"1.5", CONSTANT_DOUBLE, UINT64_C(0x3ff8000000000000)},
+    {"1.", CONSTANT_DOUBLE, UINT64_C(0x3ff0000000000000)},
+    {"5e-1", CONSTANT_DOUBLE, UINT64_C(0x3fe0000000000000)},
+    {"08", CONSTANT_NONE, 0},
+    {"0b2", CONSTANT_NONE, 0},
+    {"0x", CONSTANT_NONE, 0},
+    {"12ab", CONSTANT_NONE, 0},
+    {"1d5", CONSTANT_NONE, 0},
+    {"0x1g", CONSTANT_NONE, 0},
+    {"0x1FUU", CONSTANT_NONE, 0},
+    {"0xaF", CONSTANT_SIGNED, 0xaf},
+    {"0b102", CONSTANT_NONE, 0},
+    {"0b1U", CONSTANT_UNSIGNED, 1},
+    {"0U", CONSTANT_UNSIGNED, 0},
+    {"00", CONSTANT_SIGNED, 0},
+    {"9", CONSTANT_SIGNED, 9},
+    {"1a", CONSTANT_NONE, 0},
+    {"U", CONSTANT_NONE, 0},
+    {"", CONSTANT_NONE, 0},
+    {"0xffffffffffffffff", CONSTANT_UNSIGNED, UINT64_MAX},
+    {"0x10000000000000000", CONSTANT_TOO_LARGE, 0},
+    {"18446744073709551619", CONSTANT_TOO_LARGE, 0},
+    {"99999999999999999999x", CONSTANT_NONE, 0},
+    {"0d3FF000000000000", CONSTANT_NONE, 0},
+    {"0D4000000000000000", CONSTANT_DOUBLE, UINT64_C(0x4000000000000000)},
+    {"1e2", CONSTANT_DOUBLE, UINT64_C(0x4059000000000000)},
+    {"1.5U", CONSTANT_NONE, 0},
+    {"5E-1", CONSTANT_DOUBLE, UINT64_C(0x3fe0000000000000)},
+    {"1.5.5", CONSTANT_NONE, 0},
 };
 
 TEST_LOOP(numbers_convert, COUNT(number_cases))
 {
-    uint64_t value;
-    bool is_unsigned;
+    struct constant constant = lexer_number(text_of(number_cases[_i].text));
 
-    ck_assert_int_eq(lexer_number(text_of(number_cases[_i].text), &value, &is_unsigned),
-                     number_cases[_i].kind);
-    if (number_cases[_i].kind != NUMBER_BAD && number_cases[_i].kind != NUMBER_TOO_LARGE) {
-        ck_assert_uint_eq(value, number_cases[_i].value);
-        ck_assert_int_eq(is_unsigned, number_cases[_i].is_unsigned);
-    }
+    ck_assert_int_eq(constant.kind, number_cases[_i].kind);
+    if (constant.kind != CONSTANT_NONE && constant.kind != CONSTANT_TOO_LARGE)
+        ck_assert_uint_eq(constant.bits, number_cases[_i].value);
 }
 
 /* Of 127 bytes at most. */
 TEST(floats_have_few_digits)
 {
     char text[129] = "1.";
-    uint64_t value;
 
     memset(text + 2, '0', 125);
-    ck_assert_int_eq(lexer_number((struct text){text, 127}, &value, NULL), NUMBER_FLOAT64);
-    ck_assert_uint_eq(value, UINT64_C(0x3ff0000000000000));
+    ck_assert_int_eq(lexer_number((struct text){text, 127}).kind, CONSTANT_DOUBLE);
+    ck_assert_uint_eq(lexer_number((struct text){text, 127}).bits, UINT64_C(0x3ff0000000000000));
     text[127] = '0';
-    ck_assert_int_eq(lexer_number((struct text){text, 128}, &value, NULL), NUMBER_BAD);
+    ck_assert_int_eq(lexer_number((struct text){text, 128}).kind, CONSTANT_NONE);
 }
 
 TEST(braces_are_skipped_with_their_strings_and_comments)
