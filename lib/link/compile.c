@@ -85,7 +85,7 @@ static bool add_ptx(struct other_names *names, const char *file, struct text tex
     struct ptx_module module;
 
     while (cursor.offset < text.size) {
-        if (!module_parse_next(&module, &names->arena, file, text, &cursor))
+        if (!module_parse(&module, &names->arena, file, text, &cursor))
             return false;
         for (size_t i = 0; i < module.item_count; i++)
             if ((module.items[i].kind == PTX_FUNCTION || module.items[i].kind == PTX_VARIABLE) &&

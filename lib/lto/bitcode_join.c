@@ -68,7 +68,7 @@ static bool read_parts(struct joining *joining, const struct text *parts)
         struct module_cursor cursor = {0};
         const char *name = arena_printf(&joining->arena, "bitcode-%u.ptx", i);
 
-        if (!module_parse_next(&joining->modules[i], &joining->arena, name, parts[i], &cursor) ||
+        if (!module_parse(&joining->modules[i], &joining->arena, name, parts[i], &cursor) ||
             !note_definitions(joining, i))
             return false;
     }

@@ -90,7 +90,7 @@ static bool read_kernels_of(struct collector *collector)
     while (!module_at_end(text, cursor.offset)) {
         struct ptx_module module = {0};
 
-        if (!module_parse_next(&module, &collector->text, collector->member->name, text, &cursor))
+        if (!module_parse(&module, &collector->text, collector->member->name, text, &cursor))
             return false;
         for (size_t i = 0; i < module.item_count; i++)
             add_kernel_item(collector, &module.items[i], collector->kernels->count);
@@ -202,11 +202,11 @@ bool lto_kernels_read(struct lto_kernels *kernels, struct arena *arena,
 {
     struct collector collector = {.request = request, .kernels = kernels, .arena = arena};
     struct ptx_module *module = arena_zalloc(arena, 1, sizeof *module);
-    size_t offset = 0;
+    struct module_cursor cursor = {0};
 
     DIAG_SILENCE();
     kernels->is_one_text = true;
-    if (!module_parse(module, arena, "lto.ptx", ptx, &offset))
+    if (!module_parse(module, arena, "lto.ptx", ptx, &cursor))
         return false;
     for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];

@@ -14,10 +14,10 @@ static bool parse_part(struct joining *joining, size_t index)
 {
     struct joined_part *part = &joining->parts[index];
     struct text text = joining->request->texts[index];
-    size_t offset = 0;
+    struct module_cursor cursor = {0};
 
     part->module = arena_alloc(&joining->arena, 1, sizeof *part->module);
-    return module_parse(part->module, &joining->arena, "lto.ptx", text, &offset);
+    return module_parse(part->module, &joining->arena, "lto.ptx", text, &cursor);
 }
 
 static bool check_part_header(struct joining *joining, size_t index)
@@ -123,7 +123,7 @@ static bool lift(struct joining *joining, uint32_t part, const struct demotion *
 {
     struct buffer text = {0};
     struct ptx_module *module = arena_alloc(&joining->arena, 1, sizeof *module);
-    size_t offset = 0;
+    struct module_cursor cursor = {0};
 
     CONTEXT_DEFER(buffer_cleanup, &text);
     buffer_string(&text, ".version 9.0\n.target sm_90\n");
@@ -132,7 +132,7 @@ static bool lift(struct joining *joining, uint32_t part, const struct demotion *
             buffer_text(&text, list[i].statement);
     joining->parts[part].lifted = module;
     return module_parse(module, &joining->arena, "lto.ptx",
-                        arena_text(&joining->arena, buffer_view(&text)), &offset);
+                        arena_text(&joining->arena, buffer_view(&text)), &cursor);
 }
 
 static bool find_lifted(struct demotions *demotions)

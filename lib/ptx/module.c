@@ -278,8 +278,8 @@ static void parse_items(struct parser *parser)
     }
 }
 
-bool module_parse_next(struct ptx_module *module, struct arena *arena, const char *file,
-                       struct text whole, struct module_cursor *cursor)
+bool module_parse(struct ptx_module *module, struct arena *arena, const char *file,
+                  struct text whole, struct module_cursor *cursor)
 {
     struct parser parser = {.lexer = lexer_at(whole, cursor->offset),
                             .arena = arena,
@@ -304,16 +304,6 @@ bool module_parse_next(struct ptx_module *module, struct arena *arena, const cha
     if (module->address_size == 0)
         module->address_size = 64;
     return parser.errors == 0;
-}
-
-bool module_parse(struct ptx_module *module, struct arena *arena, const char *file,
-                  struct text whole, size_t *offset)
-{
-    struct module_cursor cursor = {*offset, lexer_count_lines(whole, 0, *offset)};
-    bool is_good = module_parse_next(module, arena, file, whole, &cursor);
-
-    *offset = cursor.offset;
-    return is_good;
 }
 
 bool module_at_end(struct text whole, size_t offset)

@@ -44,12 +44,8 @@ struct module_cursor {
  * results live in `arena` or are views into `whole`, which must outlive the module. Errors are
  * reported with their place; after one, parsing goes on after the next `;` or `}` to find more, up
  * to a limit, and returns false at the end. */
-bool module_parse_next(struct ptx_module *module, struct arena *arena, const char *file,
-                       struct text whole, struct module_cursor *cursor);
-
-/* The same for a text in which only the module at *offset matters; counts lines from the start. */
 bool module_parse(struct ptx_module *module, struct arena *arena, const char *file,
-                  struct text whole, size_t *offset);
+                  struct text whole, struct module_cursor *cursor);
 
 /* True when nothing but blanks, comments and NULs is left in `whole` from `offset` on. */
 bool module_at_end(struct text whole, size_t offset);

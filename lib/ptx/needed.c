@@ -63,7 +63,7 @@ static void read_needed_text(struct choice *choice, size_t index)
     text->is_needed = !text->is_member;
     while (!module_at_end(text->text, cursor.offset)) {
         /* A kernel that cannot be read is no less needed: its errors are reported then. */
-        if (!module_parse_next(&module, &choice->arena, NULL, text->text, &cursor))
+        if (!module_parse(&module, &choice->arena, NULL, text->text, &cursor))
             text->is_needed |= memmem(text->text.data, text->text.size, ".entry", 6) != NULL;
         for (size_t i = 0; i < module.item_count; i++)
             read_item(choice, text, &module.items[i]);

@@ -20,8 +20,8 @@ static bool parse_sources(struct program *program, const struct program_source *
         for (bool goes_on = true; goes_on && !module_at_end(sources[i].text, cursor.offset);) {
             struct ptx_module *module = arena_alloc(&program->arena, 1, sizeof *module);
 
-            goes_on = module_parse_next(module, &program->arena, sources[i].name, sources[i].text,
-                                        &cursor);
+            goes_on =
+                module_parse(module, &program->arena, sources[i].name, sources[i].text, &cursor);
             is_good &= goes_on;
             ARENA_PUSH(&program->arena, program->modules, program->module_count, capacity) = module;
         }

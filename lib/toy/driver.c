@@ -70,13 +70,13 @@ static bool knows_directives(const struct unit *unit)
 static bool parse_module(struct unit *unit)
 {
     struct text text = {unit->job->ptx, unit->job->ptx_size};
-    size_t offset = 0;
+    struct module_cursor cursor = {0};
 
-    if (!module_parse(&unit->module, &unit->arena, unit->job->name, text, &offset))
+    if (!module_parse(&unit->module, &unit->arena, unit->job->name, text, &cursor))
         return false;
-    if (module_at_end(text, offset))
+    if (module_at_end(text, cursor.offset))
         return knows_directives(unit);
-    struct diag_place place = diag_place_of(unit->job->name, text, offset);
+    struct diag_place place = diag_place_of(unit->job->name, text, cursor.offset);
     diag_at(DIAG_ERROR, &place, "Duplicate .version directive");
     return false;
 }

@@ -29,9 +29,9 @@ static void check(struct text ptx, struct arena *arena, const struct used_names 
     struct parts_request request = {.texts = twice, .count = 2, .used = used};
     struct parts_result result;
     struct ptx_module module;
-    size_t offset = 0;
+    struct module_cursor cursor = {0};
 
-    if (!module_parse(&module, arena, "joined", ptx, &offset) || !module_at_end(ptx, offset))
+    if (!module_parse(&module, arena, "joined", ptx, &cursor) || !module_at_end(ptx, cursor.offset))
         abort();
     if (fuzz_errors() > 0 || join(&result, arena, &request) == PARTS_FAILED)
         abort();

@@ -25,12 +25,12 @@ static void check_chunks(const struct chunks *chunks)
     for (size_t i = 0; i < chunks->count; i++) {
         struct arena arena = {0};
         struct ptx_module module;
-        size_t offset = 0;
+        struct module_cursor cursor = {0};
         const char *member;
         uint32_t line;
 
-        while (!module_at_end(chunks->list[i].text, offset))
-            if (!module_parse(&module, &arena, "chunk", chunks->list[i].text, &offset))
+        while (!module_at_end(chunks->list[i].text, cursor.offset))
+            if (!module_parse(&module, &arena, "chunk", chunks->list[i].text, &cursor))
                 abort();
         for (uint32_t at = 0; at < 20; at++)
             chunk_origin(chunks, &chunks->list[i], at, &member, &line);

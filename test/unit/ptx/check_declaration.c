@@ -180,12 +180,12 @@ TEST_LOOP(what_may_follow_is_known, COUNT(items))
     OWNED(buffer) text = {0};
     struct ptx_module module;
     char got[COUNT(items) + 1] = "";
-    size_t offset = 0;
+    struct module_cursor cursor = {0};
 
     buffer_string(&text, ".version 9.0\n.target sm_90\n.address_size 64\n");
     for (int i = 0; i < COUNT(items); i++)
         buffer_string(&text, items[i]);
-    ck_assert(module_parse(&module, &arena, "a.ptx", buffer_view(&text), &offset));
+    ck_assert(module_parse(&module, &arena, "a.ptx", buffer_view(&text), &cursor));
     ck_assert_uint_eq(module.item_count, COUNT(items));
     for (int i = 0; i < COUNT(items); i++)
         got[i] = clash_of(&module.items[_i], &module.items[i]);

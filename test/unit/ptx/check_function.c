@@ -63,9 +63,9 @@ static void put_directives(const struct ptx_performance *p)
 static const struct ptx_item *parse(const char *header, const char *text)
 {
     static struct ptx_module module;
-    size_t offset = 0;
+    struct module_cursor cursor = {0};
 
-    if (module_parse(&module, &arena, "a.ptx", text_of(suite_print("%s%s", header, text)), &offset))
+    if (module_parse(&module, &arena, "a.ptx", text_of(suite_print("%s%s", header, text)), &cursor))
         return &module.items[module.item_count - 1];
     buffer_text(&line, buffer_view(&messages.text));
     return NULL;

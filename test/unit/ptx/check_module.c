@@ -33,9 +33,9 @@ static const char *with_header(const char *text)
 static struct ptx_module parse(const char *text)
 {
     struct ptx_module module;
-    size_t offset = 0;
+    struct module_cursor cursor = {0};
 
-    ck_assert_msg(module_parse(&module, &arena, "a.ptx", text_of(text), &offset), "%.*s",
+    ck_assert_msg(module_parse(&module, &arena, "a.ptx", text_of(text), &cursor), "%.*s",
                   TEXT_ARG(buffer_view(&messages.text)));
     return module;
 }
@@ -68,11 +68,11 @@ TEST(two_modules_in_one_text_are_two)
     struct module_cursor cursor = {0};
     struct ptx_module module;
 
-    ck_assert(module_parse_next(&module, &arena, "a", text, &cursor));
+    ck_assert(module_parse(&module, &arena, "a", text, &cursor));
     ck_assert_uint_eq(module.item_count, 1);
     ck_assert_uint_eq(module.items[0].line, 5);
     ck_assert(!module_at_end(text, cursor.offset));
-    ck_assert(module_parse_next(&module, &arena, "a", text, &cursor));
+    ck_assert(module_parse(&module, &arena, "a", text, &cursor));
     ck_assert(text_equal(module.items[0].name, TEXT("b")));
     ck_assert_uint_eq(module.items[0].line, 9);
     ck_assert(module_at_end(text, cursor.offset));
@@ -240,31 +240,31 @@ static const struct {
 TEST_LOOP(errors_say_what_was_expected_and_where, COUNT(error_cases))
 {
     struct ptx_module module;
-    size_t offset = 0;
+    struct module_cursor cursor = {0};
     const char *text;
 
-    ck_assert(!module_parse(&module, &arena, "a.ptx", text_of(error_cases[_i].text), &offset));
+    ck_assert(!module_parse(&module, &arena, "a.ptx", text_of(error_cases[_i].text), &cursor));
     text = messages_said();
     ck_assert_msg(strstr(text, error_cases[_i].message) != NULL, "%s", text);
     ck_assert_msg(messages.errors == 1, "%s", text);
-    ck_assert_uint_eq(offset, strlen(error_cases[_i].text));
+    ck_assert_uint_eq(cursor.offset, strlen(error_cases[_i].text));
 }
 
 TEST(several_errors_are_reported_up_to_a_limit)
 {
     struct ptx_module module;
-    size_t offset = 0;
+    struct module_cursor cursor = {0};
     char text[4096] = HEADER;
 
     ck_assert(!module_parse(&module, &arena, "a",
                             TEXT(HEADER ".global a;\n.global .u32 good;\n.func (;\n.global b;"),
-                            &offset));
+                            &cursor));
     ck_assert_uint_eq(messages.errors, 3);
     ck_assert_uint_eq(module.item_count, 1);
     for (int i = 0; i < 100; i++)
         strcat(text, ".global a;\n");
-    offset = 0;
-    ck_assert(!module_parse(&module, &arena, "a", text_of(text), &offset));
+    cursor = (struct module_cursor){0};
+    ck_assert(!module_parse(&module, &arena, "a", text_of(text), &cursor));
     ck_assert_uint_eq(messages.errors, 3 + 20);
 }
 
@@ -468,7 +468,8 @@ TEST_LOOP(bad_initial_values_are_refused, COUNT(bad_value_cases))
 TEST(what_stands_in_front_of_an_item_is_not_read_for_its_errors)
 {
     static const char value[] = "\n.global .u32 a, b,\n  c = \n 1 +;";
-    size_t page = (size_t)sysconf(_SC_PAGESIZE), size = 2 * page + strlen(value), offset = 0;
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), size = 2 * page + strlen(value);
+    struct module_cursor cursor = {0};
     char *text = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     struct ptx_module module;
     struct initialiser result;
@@ -478,7 +479,7 @@ TEST(what_stands_in_front_of_an_item_is_not_read_for_its_errors)
     memset(text, '\n', 2 * page);
     memcpy(text, HEADER, strlen(HEADER));
     strcpy(text + 2 * page, value);
-    ck_assert(module_parse(&module, &arena, "a.ptx", (struct text){text, size}, &offset));
+    ck_assert(module_parse(&module, &arena, "a.ptx", (struct text){text, size}, &cursor));
     ck_assert_int_eq(mprotect(text, page, PROT_NONE), 0);
     place = source_ptx_place(&module, &module.items[1], module.items[1].name.data);
     found = diag_place_find(&place);

@@ -66,9 +66,9 @@ TEST_LOOP(places_are_those_of_the_last_loc, COUNT(places))
     OWNED(arena) arena = {0};
     struct ptx_module module;
     struct diag_place place;
-    size_t offset = 0;
+    struct module_cursor cursor = {0};
 
-    ck_assert(module_parse(&module, &arena, "a.ptx", text_of(program), &offset));
+    ck_assert(module_parse(&module, &arena, "a.ptx", text_of(program), &cursor));
     place = source_place(&module, &module.items[module.item_count - 1], at, &arena);
     ck_assert_str_eq(suite_print("%s:%u:%u", place.file, place.line, place.column),
                      places[_i].place);

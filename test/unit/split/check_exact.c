@@ -42,10 +42,10 @@ static const char *definitions(struct text text, char kind)
 {
     OWNED(buffer) names = {0};
     struct ptx_module module;
-    size_t offset = 0;
+    struct module_cursor cursor = {0};
 
-    ck_assert(module_parse(&module, &lists, "chunk", text, &offset));
-    ck_assert(module_at_end(text, offset));
+    ck_assert(module_parse(&module, &lists, "chunk", text, &cursor));
+    ck_assert(module_at_end(text, cursor.offset));
     for (size_t i = 0; i < module.item_count; i++) {
         const struct ptx_item *item = &module.items[i];
         char own = item->kind == PTX_VARIABLE   ? 'v'
@@ -138,9 +138,9 @@ static const char *called(struct text text, const char *stem)
 {
     OWNED(buffer) words = {0};
     struct ptx_module module;
-    size_t offset = 0;
+    struct module_cursor cursor = {0};
 
-    ck_assert(module_parse(&module, &lists, "chunk", text, &offset));
+    ck_assert(module_parse(&module, &lists, "chunk", text, &cursor));
     for (size_t i = 0; i < module.item_count; i++) {
         const struct ptx_item *item = &module.items[i];
         const char *body;

@@ -95,14 +95,14 @@ static void check_chunk(const struct chunk *chunk, struct names *all, struct are
 {
     struct ptx_module module;
     struct names here = {0};
-    size_t offset = 0;
+    struct module_cursor cursor = {0};
 
     ck_assert_int_eq(chunk->text.data[chunk->text.size], '\0');
     do {
-        ck_assert(module_parse(&module, arena, "chunk", chunk->text, &offset));
+        ck_assert(module_parse(&module, arena, "chunk", chunk->text, &cursor));
         count_items(&module, all);
         count_items(&module, &here);
-    } while (!module_at_end(chunk->text, offset));
+    } while (!module_at_end(chunk->text, cursor.offset));
     check_words(chunk, &here.table);
     table_free(&here.table);
 }
@@ -216,9 +216,9 @@ static void check_symbol(const char *expectation, size_t size)
         wanted = (unsigned)(expectation[1] - '0');
     for (size_t c = 0; c < chunks.count; c++) {
         struct ptx_module module;
-        size_t offset = 0;
+        struct module_cursor cursor = {0};
 
-        ck_assert(module_parse(&module, &arena, "chunk", chunks.list[c].text, &offset));
+        ck_assert(module_parse(&module, &arena, "chunk", chunks.list[c].text, &cursor));
         for (size_t i = 0; i < module.item_count; i++) {
             const struct ptx_item *item = &module.items[i];
 
@@ -872,11 +872,11 @@ TEST(a_program_without_modules_is_a_text_that_parses)
 {
     OWNED(arena) arena = {0};
     struct ptx_module module;
-    size_t offset = 0;
+    struct module_cursor cursor = {0};
 
     split(NULL, 0, 8);
     ck_assert_uint_eq(chunks.count, 1);
-    ck_assert(module_parse(&module, &arena, "chunk", chunks.list[0].text, &offset));
+    ck_assert(module_parse(&module, &arena, "chunk", chunks.list[0].text, &cursor));
     ck_assert(arch_equal(module.target, (struct arch){90, 0}));
 }
 
