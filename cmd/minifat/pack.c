@@ -98,92 +98,82 @@ static bool compress_code(struct bytes code, enum pack_compression compression, 
     return *size > 0;
 }
 
-/* Sizes and offsets of an entry's parts. */
-struct layout {
-    size_t identity_size;     /* padded; 0 = none */
-    size_t descriptor_offset; /* from the entry; 0 = none */
-    struct text string;       /* after the descriptor */
-    size_t string_size;       /* padded, with the NUL or the zero byte in front */
-    size_t header_size;
-    uint64_t flags;
-};
-
-static struct layout lay_out(const struct inspected *image, struct text options,
-                             const struct pack_request *request, enum pack_compression compression)
+static uint64_t entry_flags(const struct inspected *image, const struct pack_request *request,
+                            enum pack_compression compression)
 {
-    struct layout layout = {.flags = FATBIN_LINUX, .header_size = ENTRY_HEADER_SIZE};
-    bool is_blob = image->compat.size > 0;
+    static const uint64_t compressions[] = {[PACK_LZ4] = FATBIN_LZ4, [PACK_ZSTD] = FATBIN_ZSTD};
+    uint64_t flags = FATBIN_LINUX | compressions[compression];
 
     if (!request->is_32bit)
-        layout.flags |= FATBIN_64BIT;
+        flags |= FATBIN_64BIT;
     if (request->debug)
-        layout.flags |= FATBIN_DEBUG;
+        flags |= FATBIN_DEBUG;
     if (image->arch.suffix)
-        layout.flags |= image->arch.suffix == 'a' ? FATBIN_SUFFIX_A : FATBIN_SUFFIX_F;
-    if (compression != PACK_STORED)
-        layout.flags |= compression == PACK_LZ4 ? FATBIN_LZ4 : FATBIN_ZSTD;
-    if (is_blob)
-        layout.flags |= FATBIN_BLOB;
-    if (request->identity.size > 0)
-        layout.identity_size = align_to_8(request->identity.size + 1);
-    layout.header_size += layout.identity_size;
-    if (image->kind == FATBIN_ELF && !is_blob)
-        return layout;
-    layout.string = options;
-    if (is_blob)
-        layout.string = (struct text){(const char *)image->compat.data, image->compat.size};
-    layout.string_size = align_to_8(layout.string.size + 1);
-    layout.descriptor_offset = layout.header_size;
-    layout.header_size += DESCRIPTOR_SIZE + layout.string_size;
-    return layout;
+        flags |= image->arch.suffix == 'a' ? FATBIN_SUFFIX_A : FATBIN_SUFFIX_F;
+    if (image->compat.size > 0)
+        flags |= FATBIN_BLOB;
+    return flags;
 }
 
-/* `compressed` is 0 for a stored entry. */
-static void put_entry_header(struct buffer *container, const struct inspected *image,
-                             const struct layout *layout, struct text identity, size_t payload_size,
-                             size_t compressed)
+/* What follows a header: the source's name, and the descriptor with its string. */
+struct strings {
+    struct buffer bytes;
+    size_t identity_size; /* without the NUL; 0 = none */
+    size_t descriptor;    /* its offset from the header; 0 = none */
+};
+
+static void put_strings(struct strings *strings, const struct inspected *image, struct text options,
+                        struct text identity)
+{
+    bool is_blob = image->compat.size > 0;
+    struct text string = {(const char *)image->compat.data, image->compat.size};
+
+    if (identity.size > 0) {
+        buffer_text(&strings->bytes, identity);
+        buffer_zeros(&strings->bytes, 1);
+        buffer_align(&strings->bytes, 8);
+        strings->identity_size = identity.size;
+    }
+    if (image->kind == FATBIN_ELF && !is_blob)
+        return;
+    string = is_blob ? string : options;
+    strings->descriptor = ENTRY_HEADER_SIZE + strings->bytes.size;
+    buffer_u32(&strings->bytes, (uint32_t)(strings->descriptor + DESCRIPTOR_SIZE));
+    buffer_u32(&strings->bytes, (uint32_t)string.size);
+    buffer_zeros(&strings->bytes, is_blob);
+    buffer_text(&strings->bytes, string);
+    buffer_zeros(&strings->bytes, !is_blob);
+    buffer_align(&strings->bytes, 8);
+}
+
+/* Appends a header and its strings. `header_size` says where the payload is; `compressed` is 0 for
+ * a stored one. */
+static void put_header(struct buffer *container, const struct inspected *image,
+                       const struct strings *strings, uint64_t flags, size_t header_size,
+                       size_t payload_size, size_t compressed)
 {
     put_u16(container, image->kind);
     put_u16(container, ENTRY_VERSION);
-    buffer_u32(container, (uint32_t)layout->header_size);
+    buffer_u32(container, (uint32_t)header_size);
     buffer_u64(container, align_to_8(payload_size));
     buffer_u32(container, (uint32_t)compressed);
-    buffer_u32(container, (uint32_t)layout->descriptor_offset);
+    buffer_u32(container, (uint32_t)strings->descriptor);
     put_u16(container, image->minor);
     put_u16(container, image->major);
     buffer_u32(container, image->arch.sm);
-    buffer_u32(container, layout->identity_size > 0 ? ENTRY_HEADER_SIZE : 0);
-    buffer_u32(container, (uint32_t)identity.size);
-    buffer_u64(container, layout->flags);
+    buffer_u32(container, strings->identity_size > 0 ? ENTRY_HEADER_SIZE : 0);
+    buffer_u32(container, (uint32_t)strings->identity_size);
+    buffer_u64(container, flags);
     buffer_u64(container, 0); /* the key of scrambled LTO-IR */
     buffer_u64(container, compressed > 0 ? image->code.size : 0);
-}
-
-static void put_entry_strings(struct buffer *container, const struct inspected *image,
-                              const struct layout *layout, struct text identity)
-{
-    if (layout->identity_size > 0) {
-        buffer_text(container, identity);
-        buffer_char(container, '\0');
-        buffer_align(container, 8);
-    }
-    if (layout->descriptor_offset == 0)
-        return;
-    buffer_u32(container, (uint32_t)(layout->descriptor_offset + DESCRIPTOR_SIZE));
-    buffer_u32(container, (uint32_t)layout->string.size);
-    if (image->compat.size > 0)
-        buffer_char(container, '\0');
-    buffer_text(container, layout->string);
-    if (image->compat.size == 0)
-        buffer_char(container, '\0');
-    buffer_align(container, 8);
+    buffer_append(container, strings->bytes.data, strings->bytes.size);
 }
 
 bool pack_entry(struct buffer *container, const struct inspected *image, struct text options,
                 const struct pack_request *request, const char *name)
 {
     enum pack_compression compression = choose_compression(image, request);
-    struct layout layout = lay_out(image, options, request, compression);
+    struct strings strings = {0};
     struct bytes payload = image->code;
     uint8_t *compressed = NULL;
 
@@ -192,14 +182,15 @@ bool pack_entry(struct buffer *container, const struct inspected *image, struct 
                           "--section=.llvm.offloading",
                           name);
     CONTEXT_DEFER(memory_cleanup, &compressed);
+    CONTEXT_DEFER(buffer_cleanup, &strings.bytes);
     if (compression != PACK_STORED) {
         if (!compress_code(image->code, compression, &compressed, &payload.size))
             return diag_error("'%s' cannot be compressed (%zu bytes)", name, image->code.size);
         payload.data = compressed;
     }
-    put_entry_header(container, image, &layout, request->identity, payload.size,
-                     compressed ? payload.size : 0);
-    put_entry_strings(container, image, &layout, request->identity);
+    put_strings(&strings, image, options, request->identity);
+    put_header(container, image, &strings, entry_flags(image, request, compression),
+               ENTRY_HEADER_SIZE + strings.bytes.size, payload.size, compressed ? payload.size : 0);
     buffer_append(container, payload.data, payload.size);
     buffer_align(container, 8);
     return true;
@@ -208,16 +199,17 @@ bool pack_entry(struct buffer *container, const struct inspected *image, struct 
 bool pack_part(struct pack_parts *parts, const struct inspected *image,
                const struct pack_request *request, const char *name)
 {
-    struct layout layout = lay_out(image, (struct text){0}, request, PACK_STORED);
+    struct strings strings = {0};
 
     if (parts->payload.size + align_to_8(image->code.size) > INT32_MAX)
         return diag_error("'%s' cannot be compressed together with what is before it: more than "
                           "2 GiB",
                           name);
+    CONTEXT_DEFER(buffer_cleanup, &strings.bytes);
+    put_strings(&strings, image, (struct text){0}, request->identity);
     /* In a record the offset of the code stands for the header's size. */
-    layout.header_size = parts->payload.size;
-    put_entry_header(&parts->records, image, &layout, request->identity, image->code.size, 0);
-    put_entry_strings(&parts->records, image, &layout, request->identity);
+    put_header(&parts->records, image, &strings, entry_flags(image, request, PACK_STORED),
+               parts->payload.size, image->code.size, 0);
     buffer_append(&parts->payload, image->code.data, image->code.size);
     buffer_align(&parts->payload, 8);
     parts->count++;
@@ -230,20 +222,19 @@ bool pack_concatenated(struct buffer *container, const struct pack_parts *parts,
     const struct inspected whole = {
         .kind = FATBIN_CONCATENATED, .minor = 1, .code = buffer_bytes(&parts->payload)};
     enum pack_compression compression = request->compression ? request->compression : PACK_ZSTD;
-    struct layout layout = lay_out(&whole, (struct text){0}, request, compression);
+    struct strings strings = {.descriptor = ENTRY_HEADER_SIZE};
     uint8_t *compressed = NULL;
     size_t size;
 
     CONTEXT_DEFER(memory_cleanup, &compressed);
+    CONTEXT_DEFER(buffer_cleanup, &strings.bytes);
     if (!compress_code(whole.code, compression, &compressed, &size))
         return diag_error("cubins cannot be compressed together (%zu bytes)", whole.code.size);
-    layout.identity_size = 0;
-    layout.descriptor_offset = ENTRY_HEADER_SIZE;
-    layout.header_size = ENTRY_HEADER_SIZE + DESCRIPTOR_SIZE + parts->records.size;
-    put_entry_header(container, &whole, &layout, (struct text){0}, size, size);
-    buffer_u32(container, parts->count);
-    buffer_u32(container, (uint32_t)(DESCRIPTOR_SIZE + parts->records.size));
-    buffer_append(container, parts->records.data, parts->records.size);
+    buffer_u32(&strings.bytes, parts->count);
+    buffer_u32(&strings.bytes, (uint32_t)(DESCRIPTOR_SIZE + parts->records.size));
+    buffer_append(&strings.bytes, parts->records.data, parts->records.size);
+    put_header(container, &whole, &strings, entry_flags(&whole, request, compression),
+               ENTRY_HEADER_SIZE + strings.bytes.size, size, size);
     buffer_append(container, compressed, size);
     buffer_align(container, 8);
     return true;
