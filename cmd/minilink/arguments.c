@@ -19,7 +19,6 @@
 struct reader {
     struct options *options;
     const struct option *list; /* for getopt */
-    unsigned depth;            /* of nested files that -optf names */
 };
 
 /* Each row under its one or two names; ends with an empty one. */
@@ -77,14 +76,14 @@ static bool read_files(struct reader *reader, const char *list)
     while (*list) {
         size_t length = strcspn(list, ",");
         const char *path = arena_string(&options->arena, (struct text){list, length});
-        struct response_file words = {.depth = reader->depth, .total = &options->response};
+        struct response_file words = {.total = &options->response};
         bool ok;
 
         begin_words(&options->arena, &words);
         ok = response_file_add_file(&words, &options->arena, path);
-        reader->depth++;
+        options->response.depth++;
         ok = ok && read_response_words(reader, &words);
-        reader->depth--;
+        options->response.depth--;
         if (!ok)
             return false;
         list += length + (list[length] == ',');
@@ -150,7 +149,7 @@ bool arguments_read(struct options *options, const void *argument)
     size_t count = arguments->argc > 1 ? (size_t)arguments->argc - 1 : 0;
     char *const *list = arguments->argv + 1;
     char *const *others = nvptx_ld_words(&options->arena, arguments->argc, arguments->argv, &count);
-    struct reader reader = {options, make_list(&options->arena), 0};
+    struct reader reader = {options, make_list(&options->arena)};
     struct response_file words = {.total = &options->response};
 
     list = others ? others : list;

@@ -162,35 +162,35 @@ static bool add_file_words(struct response_file *words, struct arena *arena,
 }
 
 /* Whether the file, which is to be read at this depth, is being read at a lesser one. */
-static bool names_itself(const struct response_file *words, const char *path)
+static bool names_itself(struct response_file_total *total, const char *path)
 {
-    struct file_identity *nested = words->total->nested;
+    struct file_identity *own = &total->nested[total->depth];
     struct stat status = {0};
 
-    nested[words->depth] =
-        stat(path, &status) == 0 ? file_identity_of(&status) : (struct file_identity){0};
-    for (unsigned i = 0; i < words->depth; i++)
-        if (file_identity_equal(nested[i], nested[words->depth]))
+    *own = stat(path, &status) == 0 ? file_identity_of(&status) : (struct file_identity){0};
+    for (unsigned i = 0; i < total->depth; i++)
+        if (file_identity_equal(total->nested[i], *own))
             return true;
     return false;
 }
 
 bool response_file_add_file(struct response_file *words, struct arena *arena, const char *path)
 {
+    struct response_file_total *total = words->total;
     struct word_source source = {0};
     struct buffer text = {0};
     bool ok;
 
-    if (words->depth == RESPONSE_FILE_DEEPEST)
+    if (total->depth == RESPONSE_FILE_DEEPEST)
         return diag_fatal("Response files are nested deeper than %u at '%s'", RESPONSE_FILE_DEEPEST,
                           path);
-    if (names_itself(words, path))
+    if (names_itself(total, path))
         return diag_fatal("Options file '%s' names itself, directly or by other files", path);
     CONTEXT_DEFER(buffer_cleanup, &text);
-    ok = read_within_limits(words->total, arena, path, &text);
+    ok = read_within_limits(total, arena, path, &text);
     source.text = buffer_view(&text);
-    words->depth++;
+    total->depth++;
     ok = ok && add_file_words(words, arena, &source, path);
-    words->depth--;
+    total->depth--;
     return ok;
 }

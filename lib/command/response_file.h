@@ -18,7 +18,8 @@ struct response_file_total {
     const char **files; /* their paths, each as often as it was read; in the arena */
     size_t file_count, file_capacity;
     size_t bytes;
-    struct watch watch;                                 /* which versions of them were read */
+    unsigned depth;     /* how many are being read, each named by the one before */
+    struct watch watch; /* which versions of them were read */
     struct file_identity nested[RESPONSE_FILE_DEEPEST]; /* the last one read at each depth */
 };
 
@@ -27,7 +28,6 @@ struct response_file {
     char **list;
     size_t count;
     size_t capacity;
-    unsigned depth; /* of nested response files */
     struct response_file_total *total;
 };
 
