@@ -1,7 +1,9 @@
 /* policy.c: a table row for each key, with the units that its number can have. */
 #include "cache/policy.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "base/text.h"
 
@@ -53,20 +55,20 @@ static const struct unit *find_unit(const struct unit *units, char letter)
     return units->factor && units->letter == letter ? units : NULL;
 }
 
+/* The value ends at a colon or at the end of a string. */
 static bool read_value(const struct key *key, struct text value, uint64_t *number)
 {
     const struct unit *unit;
-    size_t i = 0;
+    char *end;
 
-    *number = 0;
-    for (; i < value.size && value.data[i] >= '0' && value.data[i] <= '9'; i++)
-        if (__builtin_mul_overflow(*number, 10u, number) ||
-            __builtin_add_overflow(*number, (uint64_t)(value.data[i] - '0'), number))
-            return false;
-    if (i == 0 || value.size > i + 1)
+    if (value.size == 0 || *value.data < '0' || *value.data > '9')
         return false;
-    unit = find_unit(key->units, i < value.size ? value.data[i] : '\0');
-    return unit && !__builtin_mul_overflow(*number, unit->factor, number) && *number <= key->most;
+    errno = 0;
+    *number = strtoull(value.data, &end, 10);
+    value = text_drop(value, (size_t)(end - value.data));
+    unit = value.size <= 1 ? find_unit(key->units, value.size ? *value.data : '\0') : NULL;
+    return !errno && unit && !__builtin_mul_overflow(*number, unit->factor, number) &&
+           *number <= key->most;
 }
 
 /* Length of the part of the faulty text that is shown. */
