@@ -10,7 +10,7 @@
 #include "library/handle.h"
 #include "link/link.h"
 #include "link/state.h"
-#include "lto/child.h"
+#include "lto/job.h"
 #include "os/cleanup.h"
 #include "os/exec.h"
 #include "os/self_exec.h"

@@ -11,7 +11,7 @@
 #include "input/member.h"
 #include "input/used.h"
 #include "link/link.h"
-#include "lto/bitcode.h"
+#include "lto/lto.h"
 #include "merge/merge.h"
 #include "observe/observe.h"
 #include "options/entries.h"

@@ -1,5 +1,4 @@
 /* bitcode.c: makes jobs of members, and PTX of the children's answers. */
-#include "lto/bitcode.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +10,6 @@
 #include "input/bitcode.h"
 #include "lto/llvm.h"
 #include "lto/lto_steps.h"
-#include "lto/kernels.h"
 #include "os/descriptor.h"
 
 /* Most batches of modules that are compiled separately: a child takes as long to load the library

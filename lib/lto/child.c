@@ -1,5 +1,5 @@
 /* child.c: maps two files, runs the library, and writes a third file. */
-#include "lto/child.h"
+#include "lto/job.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -10,7 +10,6 @@
 #include "diag/diag.h"
 #include "distribute/distribute.h"
 #include "lto/llvm.h"
-#include "lto/nvjitlink.h"
 #include "os/descriptor.h"
 #include "os/fork_serve.h"
 #include "os/no_driver.h"

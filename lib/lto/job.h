@@ -1,4 +1,10 @@
-/* job.h: what a child that runs libnvJitLink or libLLVM is given, and what it leaves.
+/* job.h: one run of libnvJitLink or libLLVM, in minilink as its own child:
+ *
+ *     minilink --lto-part[=LIBRARY] JOB INPUTS ANSWER [REPORT]
+ *
+ * LIBRARY is the job's library. It is loaded first, so that a child which is copied for each job
+ * (os/fork_server.h) has it. The others are files: /dev/fd/N in a link on this machine, names on
+ * another one, where a report (distribute/job_report.h) verifies the answer.
  *
  * The inputs are concatenated in one file, which all children of a link share. The job is a list of
  * words, each with a final NUL, so that any name can be in one (minilink-internals(7), LTO in
@@ -11,8 +17,9 @@
  *     input=fatbin 0 5981         one for each input, in order: form (fatbin, ltoir, bitcode),
  *                                 offset, size
  *
- * The answer is a head of fixed size, and three texts. The libraries are large and not ours, and a
- * job may come from another machine: both are checked like any foreign input. */
+ * The answer is a head of fixed size, and three texts. The libraries are large and not ours: they
+ * may crash, print, or end the process. A job may come from another machine. So both files are
+ * checked like any foreign input. */
 #pragma once
 
 #include "base/arena.h"
@@ -115,3 +122,45 @@ bool answer_begins(struct bytes head, uint64_t size);
 /* Reads an answer, whose texts are views of `bytes`. False, with *answer zero, when they are none.
  */
 bool answer_read(struct lto_answer *answer, struct bytes bytes);
+
+/* nvjitlink.c: the only code that uses libnvJitLink's public C interface (nvJitLink.h of the
+ * toolkit). */
+
+/* Name of an input for the library, by index. All have the same length, since the order in which
+ * libnvvm writes private strings depends on memory addresses (measured). */
+#define NVJITLINK_INPUT_NAME      NVJITLINK_INPUT_NAME_HEAD "%08zu"
+#define NVJITLINK_INPUT_NAME_HEAD "input-"
+#define NVJITLINK_INPUT_NAME_SIZE 14u /* of the first hundred million */
+
+/* How -arch= begins in a job whose result is LTO-IR (libnvJitLink 13.4 and later), in place of PTX:
+ * it is compiled no further. */
+#define LTOIR_TARGET "-arch=lto_"
+
+/* Runs the job. Returns the status of answer_write(). Raises LINK_NO_MEMORY when memory runs out on
+ * our side, or while loading the library. */
+int nvjitlink_run(const struct lto_job *job);
+
+/* The nvJitLinkResult that says that a newer toolkit made the LTO-IR. */
+#define NVJITLINK_CODE_OUTDATED 14
+
+/* The description of an nvJitLinkResult, as in the header; never NULL. */
+const char *nvjitlink_code_text(int32_t code);
+
+/* child.c: the child that runs a job. */
+
+/* The first word of the command line. */
+#define LTO_CHILD_WORD "--lto-part"
+
+/* True for a command line of that form. */
+bool lto_child_is_wanted(int argc, char *const *argv);
+
+/* Exit statuses. 1 is an answer that could not be written. */
+enum lto_child_status {
+    LTO_CHILD_ANSWERED = 0, /* also if the answer is an error of the library */
+    LTO_CHILD_NO_MEMORY = 2,
+    LTO_CHILD_NO_JOB = 3, /* the files cannot be read, or have no job: reported */
+};
+
+/* Runs the job. The caller ends the process at once with the returned status: the library is not
+ * unloaded. */
+int lto_child_run(char *const *argv);

@@ -3,7 +3,7 @@
  * PTX has each kernel's name, and the size of its text, which gives a cost. A list has patterns,
  * which stand for all instances of a template, and gives only the size of the object that it
  * belongs to. */
-#include "lto/kernels.h"
+#include "lto/lto_steps.h"
 
 #include "base/search.h"
 #include "diag/diag.h"

@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "cache/file_hash.h"
 #include "diag/diag.h"
-#include "lto/bitcode.h"
 #include "lto/lto_steps.h"
 #include "os/program_path.h"
 

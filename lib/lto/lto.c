@@ -1,5 +1,4 @@
 /* lto.c: plans, runs and joins the parts, or runs a single compilation. */
-#include "lto/lto.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,9 +7,7 @@
 #include "facts/targets.h"
 #include "facts/toolkits.h"
 #include "input/used.h"
-#include "lto/kernels.h"
 #include "lto/lto_steps.h"
-#include "lto/nvjitlink.h"
 #include "pool/child_tokens.h"
 
 /* Memory of a compilation (measured on libnvJitLink 13.0: 60 MiB for 139 KB of LTO-IR, 109 MiB for

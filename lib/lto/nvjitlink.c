@@ -4,7 +4,7 @@
  * the header's inline functions call, and under the plain name ("nvJitLinkCreate"). The versioned
  * one is used if there is one. Measured: `-lto -ptx` gives one PTX module, the bytes that nvlink
  * gets from libnvvm; the PTX's size includes its final NUL. */
-#include "lto/nvjitlink.h"
+#include "lto/job.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "input/used.h"
-#include "lto/nvjitlink.h"
 #include "options/forward.h"
 #include "pool/pool.h"
 

@@ -1,6 +1,6 @@
 /* part.c: runs a child per part, with its job and its answer in memory; or sends these files to
  * another machine; or finds the answer in the cache. Workers raise nothing. */
-#include "lto/part.h"
+#include "lto/lto_steps.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,8 +13,6 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "distribute/distribute.h"
-#include "lto/child.h"
-#include "lto/lto.h"
 #include "os/cancellation.h"
 #include "os/descriptor.h"
 #include "os/fork_server.h"

@@ -7,8 +7,6 @@
 
 #include "diag/diag.h"
 #include "diag/events.h"
-#include "lto/child.h"
-#include "lto/nvjitlink.h"
 
 static bool is_blank(struct text line)
 {

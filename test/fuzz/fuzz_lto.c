@@ -8,7 +8,6 @@
 
 #include "link/stages.h"
 #include "lto/job.h"
-#include "lto/nvjitlink.h"
 #include "fuzz.h"
 
 /* Of the head of an answer: where the three sizes stand, and what is behind them. */

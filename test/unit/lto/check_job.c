@@ -10,7 +10,6 @@
 #include "lto/job.h"
 #include "lto/lto.h"
 #include "lto/lto_steps.h"
-#include "lto/part.h"
 #include "os/descriptor.h"
 #include "suite.h"
 

@@ -10,8 +10,7 @@
 #include "diag/diag.h"
 #include "lto/lto.h"
 #include "lto/lto_steps.h"
-#include "lto/nvjitlink.h"
-#include "lto/part.h"
+#include "lto/job.h"
 #include "os/descriptor.h"
 #include "suite.h"
 
