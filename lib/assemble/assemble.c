@@ -354,7 +354,8 @@ static enum link_code report_results(const struct assembly *assembly)
             continue;
         diag_replay(&assembly->outputs[i].sink);
         if (!is_program)
-            log_replay(assembly->chunks, &assembly->chunks->list[i], outputs[i].log, has_failed);
+            log_replay(assembly->chunks, &assembly->chunks->list[i], text_of(outputs[i].log),
+                       has_failed);
         limit = has_failed ? register_limit(outputs[i].log) : UINT32_MAX;
         if (limit < UINT32_MAX)
             diag_note("-Xptxas=-func-maxrregcount=%u makes such functions fit", limit);

@@ -80,51 +80,30 @@ bool chunk_cache_find(struct cache *cache, const struct cache_key *request,
     return is_found;
 }
 
-/* A log with the chunk's name removed from the front of its lines, since that differs between
- * links; malloc'ed. NULL when memory runs out, or when the name also occurs elsewhere. */
-static char *make_neutral(const char *log, const char *name)
+/* Whether the log has the chunk's name only at the beginning of lines, where it is not shown: its
+ * number differs between links. */
+static bool is_neutral(const char *log, const char *name)
 {
-    size_t name_size = strlen(name);
-    char *copy = malloc(strlen(log) + 1), *to = copy;
+    size_t size = strlen(name);
 
-    if (!copy)
-        return NULL;
-    while (*log) {
-        size_t size = strcspn(log, "\n");
-
-        size += log[size] == '\n';
-        if (size > name_size && memcmp(log, name, name_size) == 0 && log[name_size] == ':') {
-            log += name_size + 1;
-            size -= name_size + 1;
-        }
-        memcpy(to, log, size);
-        to += size;
-        log += size;
-    }
-    *to = '\0';
-    if (!strstr(copy, name))
-        return copy;
-    free(copy);
-    return NULL;
+    for (const char *at = log; (at = strstr(at, name)); at += size)
+        if (at[size] != ':' || (at > log && at[-1] != '\n'))
+            return false;
+    return true;
 }
 
 void chunk_cache_keep(struct cache *cache, const struct chunk_output *output)
 {
-    struct cache_value value = {.parts[PART_CUBIN] = {output->cubin, output->cubin_size},
-                                .nanoseconds = output->nanoseconds};
-    char name[CHUNK_NAME_SIZE], *log = NULL;
+    const struct text log = text_of(output->log);
+    const struct cache_value value = {
+        .parts = {[PART_CUBIN] = {output->cubin, output->cubin_size}, [PART_LOG] = text_bytes(log)},
+        .nanoseconds = output->nanoseconds};
+    char name[CHUNK_NAME_SIZE];
 
     /* Messages that the worker itself reported have this link's form. */
-    if (!cache || !output->cubin || output->sink.text.size)
-        return;
-    if (output->log) {
-        log = make_neutral(output->log, chunk_job_name(output->index, name));
-        if (!log)
-            return;
-        value.parts[PART_LOG] = (struct bytes){(const uint8_t *)log, strlen(log)};
-    }
-    cache_store(cache, CACHE_CHUNK, &output->key, &value);
-    free(log);
+    if (cache && output->cubin && !output->sink.text.size &&
+        (!output->log || is_neutral(output->log, chunk_job_name(output->index, name))))
+        cache_store(cache, CACHE_CHUNK, &output->key, &value);
 }
 
 void chunk_cache_find_edited(struct table *edited, const struct chunks *chunks,

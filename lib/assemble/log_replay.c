@@ -31,17 +31,17 @@ static struct text drop_program(struct text line)
 }
 
 /* Removes the name from "chunk 3:12:5: error: text" and "builtin: note: text". A log that was
- * written elsewhere does not have the chunk's number ("chunk:12:5: error: text"). */
-static struct text drop_name(struct text line, const char *chunk)
+ * written elsewhere, or by another link, has no number ("chunk:12:5: error: text"), or another. */
+static struct text drop_name(struct text line)
 {
     struct text rest = line;
+    uint64_t number;
 
-    if (text_skip(&rest, text_of(chunk)) && text_skip(&rest, TEXT(":")))
-        return rest;
-    rest = line;
-    if (text_skip(&rest, TEXT("chunk:")))
-        return rest;
-    return drop_program(line);
+    if (!text_skip(&rest, TEXT("chunk")))
+        return drop_program(line);
+    if (text_skip(&rest, TEXT(" ")))
+        text_scan_number(&rest, &number);
+    return text_skip(&rest, TEXT(":")) ? rest : drop_program(line);
 }
 
 static bool next_line(struct text *log, struct text *line)
@@ -116,25 +116,23 @@ static void report_in_chunk(const struct chunks *chunks, const struct chunk *chu
     report_at(message->severity, &place, chunks, message->text);
 }
 
-void log_replay(const struct chunks *chunks, const struct chunk *chunk, const char *log,
+void log_replay(const struct chunks *chunks, const struct chunk *chunk, struct text log,
                 bool failed)
 {
-    char name[CHUNK_NAME_SIZE];
-    const char *own = chunk_job_name(chunk->index, name);
     const uint64_t errors = diag_error_count();
     bool has_message = false; /* an indented line may follow */
     bool was_known = false;
     struct log_line message;
-    struct text rest = text_of(log), line;
+    struct text line;
 
-    while (next_line(&rest, &line)) {
+    while (next_line(&log, &line)) {
         if (text_drop_blanks(line).size == 0)
             continue;
         if (has_message && (line.data[0] == ' ' || line.data[0] == '\t')) {
             replay_line(chunks, DIAG_NOTE, text_drop_blanks(line));
             continue;
         }
-        if (!log_line_parse(drop_name(line, own), &message)) {
+        if (!log_line_parse(drop_name(line), &message)) {
             /* Consecutive lines of unknown form are one message. */
             if (has_message && !was_known)
                 replay_line(chunks, DIAG_NOTE, line);
@@ -151,7 +149,7 @@ void log_replay(const struct chunks *chunks, const struct chunk *chunk, const ch
             was_known = true;
             if (message.line > 0)
                 report_in_chunk(chunks, chunk, &message,
-                                message.column > 0 ? take_source_line(&rest) : (struct text){0});
+                                message.column > 0 ? take_source_line(&log) : (struct text){0});
             else
                 replay_line(chunks, message.severity, message.text);
         }
@@ -169,7 +167,7 @@ struct piece {
                        program's last kernel first */
     uint32_t chunk;
     size_t order; /* number in the order in which pieces were cut */
-    const char *lines;
+    struct text lines;
 };
 
 struct exact_log {
@@ -200,13 +198,10 @@ static struct text kernel_of(struct text line)
 {
     static const struct text words = TEXT("Compiling entry function '");
     const char *at = line.size ? memmem(line.data, line.size, words.data, words.size) : NULL;
-    struct text name = {0};
-    const char *end;
+    struct text name =
+        at ? text_drop(line, (size_t)(at - line.data) + words.size) : (struct text){0};
+    const char *end = name.size ? memchr(name.data, '\'', name.size) : NULL;
 
-    if (!at)
-        return name;
-    name = text_drop(line, (size_t)(at - line.data) + words.size);
-    end = name.size ? memchr(name.data, '\'', name.size) : NULL;
     name.size = end ? (size_t)(end - name.data) : 0;
     return name;
 }
@@ -228,27 +223,26 @@ static void add_log_piece(struct exact_log *log, uint32_t place, uint32_t chunk,
 
     if (lines.size > 0 && place != CLOSING_PLACE)
         ARENA_PUSH(&log->arena, log->pieces, log->count, log->capacity) =
-            (struct piece){place, chunk, order, arena_string(&log->arena, lines)};
+            (struct piece){place, chunk, order, lines};
 }
 
-static void cut_log(struct exact_log *log, uint32_t chunk, const char *lines)
+static void cut_log(struct exact_log *log, uint32_t chunk, struct text lines)
 {
     uint32_t place = FIRST_PLACE;
-    const char *begin = lines, *end;
+    const char *begin = lines.data;
+    struct text line;
 
-    for (const char *at = lines; *at; at = end) {
-        size_t size = strcspn(at, "\n");
-        struct text line = {at, size}, kernel = kernel_of(line);
+    while (text_scan_line(&lines, &line)) {
+        struct text kernel = kernel_of(line);
 
-        end = at + size + (at[size] == '\n');
         if (kernel.size > 0 || (place == FIRST_PLACE && is_repeated(log, line, chunk))) {
-            add_log_piece(log, place, chunk, (struct text){begin, (size_t)(at - begin)});
-            begin = kernel.size > 0 ? at : end;
+            add_log_piece(log, place, chunk, (struct text){begin, (size_t)(line.data - begin)});
+            begin = kernel.size > 0 ? line.data : lines.data;
         }
         if (kernel.size > 0)
             place = table_find(&log->places, kernel);
     }
-    add_log_piece(log, place, chunk, text_of(begin));
+    add_log_piece(log, place, chunk, (struct text){begin, (size_t)(lines.data - begin)});
 }
 
 COMPARISON(compare_pieces, struct piece,
@@ -263,8 +257,7 @@ void log_replay_exact(const struct chunks *chunks, const char *const *logs)
     CONTEXT_DEFER(table_cleanup, &log.said);
     find_places(&log);
     for (uint32_t i = 0; i < chunks->count; i++)
-        if (logs[i])
-            cut_log(&log, i, logs[i]);
+        cut_log(&log, i, text_of(logs[i]));
     SORT(log.pieces, log.count, compare_pieces);
     for (size_t i = 0; i < log.count; i++)
         log_replay(chunks, &chunks->list[log.pieces[i].chunk], log.pieces[i].lines, false);

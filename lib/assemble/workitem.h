@@ -162,9 +162,9 @@ enum link_code remote_chunks_plan_nothing(const struct distribution *distributio
  * diag/log_line.h lists the known forms of lines. Other lines are passed on unchanged, under the
  * chunk's name. */
 
-/* Prints a log (NUL-terminated lines, NULL = empty) through diag.h. `failed`: the chunk has no
+/* Prints a log through diag.h. `failed`: the chunk has no
  * cubin, so lines of unknown form are errors; else they are infos. */
-void log_replay(const struct chunks *chunks, const struct chunk *chunk, const char *log,
+void log_replay(const struct chunks *chunks, const struct chunk *chunk, struct text log,
                 bool failed);
 
 /* Prints the logs of an exact split's chunks, all of which were assembled: logs[0 .. chunks->count)

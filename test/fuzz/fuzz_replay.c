@@ -18,5 +18,5 @@ static void fuzz(struct bytes rest)
     struct chunk chunk = {0};
     struct chunks chunks = {.list = &chunk, .count = 1};
 
-    log_replay(&chunks, &chunk, fuzz_string(rest), rest.size % 2);
+    log_replay(&chunks, &chunk, text_of(fuzz_string(rest)), rest.size % 2);
 }

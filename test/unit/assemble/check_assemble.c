@@ -453,7 +453,7 @@ TEST_LOOP(logs_are_replayed_at_the_users_lines, COUNT(replay_rows))
 {
     make_chunks(2);
     messages_catch();
-    log_replay(&chunks, &list[1], replay_rows[_i].log, replay_rows[_i].failed);
+    log_replay(&chunks, &list[1], text_of(replay_rows[_i].log), replay_rows[_i].failed);
     messages_expect(replay_rows[_i].said);
 }
 
