@@ -212,13 +212,14 @@ struct run {
 /* Appends a line in ptxas's own form to the log. If memory runs out, the log is unchanged. */
 static void append_log(char **log, const char *severity, const char *text)
 {
-    size_t size = *log ? strlen(*log) : 0;
-    bool needs_newline = size > 0 && (*log)[size - 1] != '\n';
-    char *grown = realloc(*log, size + strlen(severity) + strlen(text) + 16);
+    const char *before = *log ? *log : "";
+    size_t size = strlen(before);
+    char *grown;
 
-    if (!grown)
+    if (asprintf(&grown, "%s%sptxas %s: %s\n", before, size && before[size - 1] != '\n' ? "\n" : "",
+                 severity, text) < 0)
         return;
-    sprintf(grown + size, "%sptxas %s: %s\n", needs_newline ? "\n" : "", severity, text);
+    free(*log);
     *log = grown;
 }
 

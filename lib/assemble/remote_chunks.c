@@ -29,21 +29,18 @@ static struct work_item *sent_item(const struct sending *sending, size_t index)
 #define OWN_MEMORY            ((uint64_t)32 << 20)
 #define OWN_MEMORY_PER_BYTE   8u
 
-/* The options of ptxas for a job. */
-static const char *const *ptxas_words(struct sending *sending, const struct minilink_job *job)
+/* The options of ptxas for a job; or those of minilink, which hands them to an assembler. */
+static const char *const *words_of(struct sending *sending, size_t index)
 {
-    return ptxas_options(&sending->batch.arena, job);
-}
-
-/* The same for minilink, which hands them to an assembler. */
-static const char *const *minilink_words(struct sending *sending, const struct minilink_job *job)
-{
+    const struct minilink_job job = chunk_job_of(sent_item(sending, index));
     struct word_list words = {.arena = &sending->batch.arena};
 
-    if (job->maxrregcount)
-        word_list_printf(&words, "-maxrregcount=%u", job->maxrregcount);
-    for (size_t i = 0; job->options && job->options[i]; i++)
-        word_list_printf(&words, "-Xptxas=%s", job->options[i]);
+    if (!sending->batch.tool.reports)
+        return ptxas_options(&sending->batch.arena, &job);
+    if (job.maxrregcount)
+        word_list_printf(&words, "-maxrregcount=%u", job.maxrregcount);
+    for (size_t i = 0; job.options && job.options[i]; i++)
+        word_list_printf(&words, "-Xptxas=%s", job.options[i]);
     return word_list_end(&words);
 }
 
@@ -98,7 +95,6 @@ static void choose_tool(struct sending *sending, const char *version)
     const struct minilink_job job = chunk_job_of(sent_item(sending, 0));
     struct distribute_tool *tool = &sending->batch.tool;
     struct word_list words = {.arena = &sending->batch.arena};
-    const char *const *(*options)(struct sending *, const struct minilink_job *);
     bool is_ptxas = request->assembler->ptxas.path != NULL;
 
     tool->input_suffix = ".ptx";
@@ -112,15 +108,11 @@ static void choose_tool(struct sending *sending, const char *version)
         use_minilink(sending, &job, version, &words);
     else
         word_list_add(&words, request->distribution->tool ?: request->assembler->ptxas.path);
-    options = tool->reports ? minilink_words : ptxas_words;
     if (are_alike(sending))
-        word_list_add_all(&words, options(sending, &job));
+        word_list_add_all(&words, words_of(sending, 0));
     else
-        for (size_t i = 0; i < sending->batch.count; i++) {
-            const struct minilink_job one = chunk_job_of(sent_item(sending, i));
-
-            sending->batch.jobs[i].words = options(sending, &one);
-        }
+        for (size_t i = 0; i < sending->batch.count; i++)
+            sending->batch.jobs[i].words = words_of(sending, i);
     tool->words = word_list_end(&words);
 }
 

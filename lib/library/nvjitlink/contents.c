@@ -1,7 +1,7 @@
 /* contents.c: looks at the first bytes of inputs, and at the entries of fatbins.
  *
  * LTO-IR has ten times the number of its target at byte 0x1a (measured). */
-#include "library/nvjitlink/contents.h"
+#include "library/nvjitlink/link.h"
 
 #include "base/little.h"
 #include "diag/diag.h"

@@ -1,9 +1,99 @@
 /* link.h: struct nvJitLink, for the files of this folder. */
 #pragma once
 
-#include "library/nvjitlink/contents.h"
-#include "library/nvjitlink/options.h"
+#include "base/arch.h"
+#include "base/arena.h"
+#include "base/buffer.h"
+#include "base/word_list.h"
+#include "facts/toolkits.h"
+#include "library/nvjitlink/interface.h"
 #include "minilink/minilink.h"
+
+/* contents.c: the type of an input, and the code in it. */
+
+/* The type of an input by its first bytes; text is PTX when it has a .version.
+ * NVJITLINK_INPUT_NONE: unknown. */
+nvJitLinkInputType contents_type(struct bytes data);
+
+/* The name of a type, "a cubin". */
+const char *contents_type_name(nvJitLinkInputType type);
+
+/* What fatbins in an input have for a target. */
+struct contents {
+    size_t fatbin_count; /* relocatable or not */
+    bool has_ptx;
+    bool has_cubin;
+    bool has_ltoir;
+    bool is_cut; /* a fatbin or an entry is cut off or damaged */
+};
+
+/* What code must be for. */
+struct contents_target {
+    struct arch arch;
+    const struct toolkit_facts *toolkit; /* the one whose library is followed */
+};
+
+/* Looks for fatbins anywhere in a fatbin, host object or archive, and at their entries. */
+struct contents contents_look(struct bytes data, const struct contents_target *target);
+
+/* True if a bare cubin's target is one that the library takes. (Whether the link takes it is
+ * another question.) */
+bool contents_takes_cubin(struct bytes data, const struct contents_target *target);
+
+/* The number of the target that LTO-IR was made for, or 0 if its header does not say. */
+unsigned contents_ltoir_target(struct bytes data);
+
+/* options.c: options of nvJitLink, as words of minilink. */
+
+/* sm_NN, compute_NN, lto_NN. */
+enum target_kind { TARGET_REAL, TARGET_PTX, TARGET_LTOIR };
+
+struct settings {
+    unsigned version;        /* of the interface: 135; 129: a cubin's form is CUDA 12's */
+    struct arch arch;        /* sm 0: not set */
+    enum target_kind kind;   /* of the last -arch */
+    unsigned target_changes; /* how often -arch was given with another target than before */
+    bool is_nvvm70;          /* -nvvm-version=nvvm70 */
+    bool is_latest;          /* -nvvm-latest */
+    bool is_fast;            /* -fast-compile */
+    bool is_lto;
+    bool is_ptx;
+    bool is_timed;
+    bool is_verbose;
+    bool is_relocatable;
+    bool is_debug;
+    bool has_lines;
+    bool has_no_cache;
+    bool is_split;             /* -split-compile-extended */
+    bool drops_variables;      /* -optimize-unused-variables */
+    int level;                 /* of optimisation; -1 = not set */
+    bool names_kernels;        /* -kernels-used */
+    bool names_variables;      /* -variables-used */
+    bool has_ptxas_options;    /* which may make ptxas print something */
+    struct word_list assembly; /* of the program and of each input that is PTX */
+    struct word_list program;  /* of the program alone */
+    char *library;             /* the libnvJitLink for LTO-IR, malloc'ed, or NULL */
+    char *ptxas;               /* see toolkit_ptxas() */
+};
+
+/* Reads `count` options into settings of zeros, with copies in `arena`. Not NVJITLINK_SUCCESS:
+ * `errors` says what is wrong with the first wrong option. Some options without use are accepted,
+ * but mentioned there, too. */
+nvJitLinkResult settings_read(struct settings *settings, struct arena *arena,
+                              const char *const *options, uint32_t count, struct buffer *errors);
+
+/* What a minilink link is for. */
+enum purpose {
+    FOR_NOTHING,      /* without any words */
+    FOR_PROGRAM,      /* the whole link */
+    FOR_OPEN_PROGRAM, /* the same, of PTX, with undefined symbols */
+    FOR_INPUT,        /* the relocatable cubin of one input */
+    FOR_CHECK,        /* looks at one cubin */
+    FOR_LTOIR,        /* LTO-IR */
+};
+
+/* Adds the words of minilink_create(). */
+void settings_words(const struct settings *settings, enum purpose purpose, struct word_list *words);
 
 struct input {
     enum minilink_input type;

@@ -5,7 +5,7 @@
  * compared up to their length, so that anything may follow them; names with `=` must be whole.
  * Anything that begins with -r asks for a relocatable result. The first wrong option ends the
  * reading. */
-#include "library/nvjitlink/options.h"
+#include "library/nvjitlink/link.h"
 
 #include <ctype.h>
 #include <stdlib.h>

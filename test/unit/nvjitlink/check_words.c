@@ -1,6 +1,6 @@
 /* What minilink is told for options of nvJitLink. */
 
-#include "library/nvjitlink/options.h"
+#include "library/nvjitlink/link.h"
 #include "suite.h"
 
 #define MOST 8
