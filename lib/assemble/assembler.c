@@ -145,16 +145,12 @@ static const char *const variables[] = {"CAN_FINALIZE_DEBUG", "DUMP_KNOBS_TO_FIL
 /* Finds an option that makes ptxas read further options from a file, whose text is in no key. */
 static const char *find_option_file(const char *const *options)
 {
-    static const char *const readers[] = {"optf", "options-file"};
-
     for (size_t i = 0; options && options[i]; i++) {
         const char *word = options[i] + strspn(options[i], "-");
-        size_t size = strcspn(word, "=");
+        struct text name = {word, strcspn(word, "=")};
 
-        for (size_t n = 0; n < sizeof readers / sizeof *readers; n++)
-            if (strlen(readers[n]) == size && memcmp(readers[n], word, size) == 0)
-                return options[i];
-        if (options[i][0] == '@')
+        if (text_equal(name, TEXT("optf")) || text_equal(name, TEXT("options-file")) ||
+            options[i][0] == '@')
             return options[i];
     }
     return NULL;
@@ -228,8 +224,8 @@ bool assembler_identity_find(struct cache_key *identity, struct assembler *assem
     return ok;
 }
 
-/* nvlink's texts, in its order. */
-static const char *const elflink_texts[] = {
+/* nvlink's texts, and ours. */
+static const char *const code_texts[] = {
     "no error",
     "elfLink internal error",
     "elfLink error on cubin",
@@ -244,22 +240,15 @@ static const char *const elflink_texts[] = {
     "elfLink linker library load error",
     "elfLink error incompatible formats",
     "elfLink error finalization failed",
+    [LINK_NO_MEMORY] = "elfLink memory error",
+    [LINK_CANCELLED] = "cancelled",
+    [LINK_ENVIRONMENT] = "elfLink: the assembler could not run",
+    [LINK_USAGE] = "elfLink: the assembler does not take the options",
 };
 
 const char *assembler_code_text(int code)
 {
-    if (code >= 0 && (size_t)code < sizeof elflink_texts / sizeof *elflink_texts)
-        return elflink_texts[code];
-    switch (code) {
-    case LINK_NO_MEMORY:
-        return "elfLink memory error";
-    case LINK_CANCELLED:
-        return "cancelled";
-    case LINK_ENVIRONMENT:
-        return "elfLink: the assembler could not run";
-    case LINK_USAGE:
-        return "elfLink: the assembler does not take the options";
-    default:
-        return "elfLink: unexpected error";
-    }
+    bool is_known = code >= 0 && (size_t)code < sizeof code_texts / sizeof *code_texts;
+
+    return is_known && code_texts[code] ? code_texts[code] : "elfLink: unexpected error";
 }

@@ -271,7 +271,7 @@ static enum link_code finish_maintenance(void *argument)
 
     if (error)
         diag_caution("Could not write to cache folder '%s': %s", cache->path, strerror(error));
-    pruned = prune_folder(cache->folder, cache->path, &cache->policy);
+    pruned = prune_folder(cache->folder, &cache->policy);
     cache->statistics.pruned = pruned.files;
     cache->statistics.pruned_bytes = pruned.bytes;
     return LINK_OK;

@@ -33,8 +33,8 @@ struct pruned {
     uint64_t files, bytes;
 };
 
-/* In the open folder of that path, if it is time to, removes entries that have not been used for
- * too long, then the least recently used ones until the rest is within the limits, and files that
- * other links have left half written. Does nothing while another link prunes, or when the folder
- * cannot be written. Files that are not the cache's stay. */
-struct pruned prune_folder(int folder, const char *path, const struct cache_policy *policy);
+/* If it is time to, removes entries that have not been used for too long, then the least recently
+ * used ones until the rest is within the limits, and files that other links have left half written.
+ * Does nothing while another link prunes, or when the folder cannot be written. Files that are not
+ * the cache's stay. */
+struct pruned prune_folder(int folder, const struct cache_policy *policy);

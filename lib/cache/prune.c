@@ -1,12 +1,12 @@
-/* prune.c: walks over the subfolders, then removes the oldest entries first.
+/* prune.c: walks over 256 subfolders, then removes the oldest entries first.
  *
  * Other links read, write and prune at the same time: a file that is gone when it should be removed
  * was removed by another link. Times are the file system's, as is that of the file `pruned`, so
  * that the clocks of machines which share the folder need not agree. */
 #include "cache/policy.h"
 
+#include <dirent.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -23,6 +23,7 @@
 #define ABANDONED_AFTER (60 * 60)
 
 #define STAMP_NAME "pruned"
+#define SHELVES    256
 
 struct kept {
     struct timespec used;
@@ -33,7 +34,7 @@ struct kept {
 struct pruning {
     const struct cache_policy *policy;
     int folder, stamp;
-    FTS *walk;
+    DIR *shelf; /* that is being read, or NULL */
     time_t now;
     struct kept *list;
     size_t count, capacity;
@@ -45,8 +46,8 @@ static void end_pruning(void *argument)
 {
     struct pruning *pruning = argument;
 
-    if (pruning->walk)
-        fts_close(pruning->walk);
+    if (pruning->shelf)
+        closedir(pruning->shelf);
     if (pruning->stamp >= 0)
         close(pruning->stamp); /* which unlocks it */
     free(pruning->list);
@@ -60,12 +61,11 @@ static void remove_file(struct pruning *pruning, const char *name, uint64_t size
     pruning->result.bytes += size;
 }
 
-static const char digits[] = "0123456789abcdef";
-
 /* The part after the digits of a file's name in its subfolder: "", or ".<16 digits>" while the
  * entry is being written. NULL for a file that is not the cache's. */
 static const char *find_suffix(const char *name)
 {
+    static const char digits[] = "0123456789abcdef";
     const size_t size = ENTRY_NAME_SIZE - sizeof "ab/";
     const char *suffix = name + size;
 
@@ -76,43 +76,54 @@ static const char *find_suffix(const char *name)
     return *suffix == '\0' ? suffix : NULL;
 }
 
-static void take_cached_file(struct pruning *pruning, const FTSENT *file)
+static void take_cached_file(struct pruning *pruning, unsigned shelf, const char *file)
 {
-    const char *suffix = find_suffix(file->fts_name);
-    uint64_t size = (uint64_t)file->fts_statp->st_size, expiry;
-    int64_t age = pruning->now - file->fts_statp->st_mtim.tv_sec;
+    const char *suffix = find_suffix(file);
     char name[ENTRY_NAME_SIZE + 1 + TEMPORARY_DIGITS];
+    struct stat status;
+    uint64_t expiry, size;
+    int64_t age;
 
     if (!suffix)
         return;
-    snprintf(name, sizeof name, "%.2s/%.47s", file->fts_parent->fts_name, file->fts_name);
+    snprintf(name, sizeof name, "%02x/%.47s", shelf & 0xffu, file);
+    if (fstatat(pruning->folder, name, &status, AT_SYMLINK_NOFOLLOW) || !S_ISREG(status.st_mode))
+        return;
+    size = (uint64_t)status.st_size;
     expiry = *suffix ? ABANDONED_AFTER : pruning->policy->expiry;
+    age = pruning->now - status.st_mtim.tv_sec;
     if (expiry && age > 0 && (uint64_t)age > expiry) {
         remove_file(pruning, name, size);
     } else if (!*suffix) {
         struct kept *kept = &ARRAY_PUSH(pruning->list, pruning->count, pruning->capacity);
 
-        *kept = (struct kept){.used = file->fts_statp->st_mtim, .size = size};
+        *kept = (struct kept){.used = status.st_mtim, .size = size};
         memcpy(kept->name, name, ENTRY_NAME_SIZE);
         pruning->bytes += size;
     }
 }
 
-/* Files are removed by name in the open folder: what another folder at its path has stays. */
-static void walk_shelves(struct pruning *pruning, const char *path)
+static void walk_shelves(struct pruning *pruning)
 {
-    char *const paths[] = {(char *)(uintptr_t)path, NULL};
-    FTSENT *entry;
+    for (unsigned shelf = 0; shelf < SHELVES; shelf++) {
+        const struct dirent *entry;
+        char name[3];
+        int fd = -1;
 
-    pruning->walk = fts_open(paths, FTS_PHYSICAL | FTS_COMFOLLOW | FTS_NOCHDIR, NULL);
-    while (pruning->walk && (entry = fts_read(pruning->walk))) {
-        bool is_shelf = entry->fts_level == 1 && entry->fts_namelen == 2 &&
-                        strspn(entry->fts_name, digits) == 2 && folder_is_trusted(entry->fts_statp);
-
-        if (entry->fts_info == FTS_D && entry->fts_level > 0 && !is_shelf)
-            fts_set(pruning->walk, entry, FTS_SKIP);
-        if (entry->fts_info == FTS_F && entry->fts_level == 2)
-            take_cached_file(pruning, entry);
+        snprintf(name, sizeof name, "%02x", shelf & 0xffu);
+        if (folder_has_shelf(pruning->folder, name, false))
+            fd = openat(pruning->folder, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (fd < 0)
+            continue;
+        pruning->shelf = fdopendir(fd);
+        if (!pruning->shelf) {
+            close(fd);
+            continue;
+        }
+        while ((entry = readdir(pruning->shelf)))
+            take_cached_file(pruning, shelf, entry->d_name);
+        closedir(pruning->shelf);
+        pruning->shelf = NULL;
     }
 }
 
@@ -173,13 +184,13 @@ static bool begin_pruning(struct pruning *pruning)
     return true;
 }
 
-struct pruned prune_folder(int folder, const char *path, const struct cache_policy *policy)
+struct pruned prune_folder(int folder, const struct cache_policy *policy)
 {
     struct pruning pruning = {.policy = policy, .folder = folder, .stamp = -1};
 
     CONTEXT_DEFER(end_pruning, &pruning);
     if (begin_pruning(&pruning)) {
-        walk_shelves(&pruning, path);
+        walk_shelves(&pruning);
         remove_oldest(&pruning);
     }
     return pruning.result;

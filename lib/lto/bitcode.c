@@ -324,14 +324,12 @@ static bool compile_parts(struct compilation *compilation, const struct program 
 
 static bool compile_bitcode_program(struct compilation *compilation, const struct program *program)
 {
-    struct text *texts = arena_zalloc(&compilation->run.arena, program->parts, sizeof *texts);
+    struct text *texts = arena_alloc(&compilation->run.arena, program->parts, sizeof *texts);
 
-    if (program->parts == 1)
-        *texts = program->code;
-    else if (!compile_parts(compilation, program))
+    if (program->parts > 1 && !compile_parts(compilation, program))
         return false;
-    for (size_t i = 0; i < program->parts && program->parts > 1; i++)
-        texts[i] = compilation->run.list[i].answer.ptx;
+    for (size_t i = 0; i < program->parts; i++)
+        texts[i] = program->parts > 1 ? compilation->run.list[i].answer.ptx : program->code;
     return bitcode_join(&compilation->result->modules->ptx, compilation->texts, texts,
                         program->parts, &program->internal);
 }

@@ -8,13 +8,6 @@
 #include "diag/diag.h"
 #include "diag/events.h"
 
-static bool is_blank(struct text line)
-{
-    while (line.size > 0 && strchr(" \t\r", line.data[0]))
-        line = text_drop(line, 1);
-    return line.size == 0;
-}
-
 /* Takes the library's name of an input off the front of *text. */
 static bool take_input_name(struct text *text, size_t count, uint64_t *index)
 {
@@ -92,7 +85,7 @@ static void report_log(struct part_list *run, struct text log, bool is_error)
     while (text_scan_line(&log, &line)) {
         if (line.size > 0 && line.data[line.size - 1] == '\r')
             line.size--;
-        if (!is_blank(line) && table_find(&run->said, line) == TABLE_NONE) {
+        if (text_drop_blanks(line).size > 0 && table_find(&run->said, line) == TABLE_NONE) {
             table_set(&run->said, arena_text(&run->arena, line), 0);
             report_library_line(run, line, is_error);
         }
@@ -117,19 +110,17 @@ static void report_death(const struct part_list *run, const struct exec_result *
 {
     const char *name = library_name(run), *library = run->link->library;
     const char *space = when ? " " : "";
+    char end[128];
 
     when = when ? when : "";
-    if (result->end == EXEC_SIGNALED)
-        diag_fatal("%s '%s' was killed by signal %d (%s)%s%s", name, library, result->code,
-                   strsignal(result->code), space, when);
-    else if (result->end == EXEC_TIMED_OUT)
-        diag_fatal("%s '%s' was killed, as it took more than %d s (--timeout)%s%s", name, library,
-                   result->code, space, when);
-    else if (result->end == EXEC_NOT_STARTED)
+    if (result->end == EXEC_NOT_STARTED)
         diag_fatal("Could not run minilink, for %s '%s': %s", name, library,
                    strerror(result->code));
-    else
+    else if (result->end == EXEC_EXITED)
         diag_fatal("%s '%s' ended its process with status %d%s%s", name, library, result->code,
+                   space, when);
+    else
+        diag_fatal("%s '%s' %s%s%s", name, library, exec_describe_end(result, end, sizeof end),
                    space, when);
     if (result->end == EXEC_SIGNALED && result->code == SIGKILL)
         diag_note("It had %" PRIu64 " MiB; where memory ran out, --memory-limit= lets fewer run at "
