@@ -50,19 +50,18 @@ uint64_t lto_kernels_bytes(const struct members *members)
     return bytes;
 }
 
-/* The PTX that was compiled together with the LTO-IR in members[at], or NULL. Members of a group
- * are adjacent. */
-static const struct member *find_ptx(const struct members *members, size_t at)
+/* Members of a group are adjacent. */
+const struct member *lto_kernels_ptx(const struct members *members, const struct member *lto,
+                                     const struct arch *arch)
 {
-    const struct member *list = members->list, *lto = &list[at];
-    size_t begin = at;
+    const struct member *end = members->list + members->count, *at = lto, *ptx = NULL;
 
-    while (begin > 0 && list[begin - 1].group == lto->group)
-        begin--;
-    for (size_t i = begin; i < members->count && list[i].group == lto->group; i++)
-        if (list[i].entry.kind == FATBIN_PTX && arch_equal(list[i].entry.arch, lto->entry.arch))
-            return &list[i];
-    return NULL;
+    while (at > members->list && at[-1].group == lto->group)
+        at--;
+    for (; at < end && at->group == lto->group; at++)
+        if (at->entry.kind == FATBIN_PTX && (!arch || arch_equal(at->entry.arch, *arch)))
+            ptx = at;
+    return ptx;
 }
 
 /* Adds an item if it is a kernel that the link keeps. */
@@ -105,12 +104,13 @@ static bool add_from_ptx(struct collector *collector)
     const struct members *members = collector->request->members;
 
     for (size_t i = 0; i < members->count; i++) {
+        const struct member *lto = &members->list[i];
         bool is_read;
 
-        if (members->list[i].role != MEMBER_LTO)
+        if (lto->role != MEMBER_LTO)
             continue;
         collector->module++;
-        collector->member = find_ptx(members, i);
+        collector->member = lto_kernels_ptx(members, lto, &lto->entry.arch);
         if (!collector->member)
             return false;
         is_read = read_kernels_of(collector);

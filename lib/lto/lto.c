@@ -185,27 +185,18 @@ static void make_ltoir_jobs(struct compilation *compilation)
     }
 }
 
-/* The PTX beside the LTO-IR, which tells its toolkit, as nvcc writes the newest PTX ISA that it
- * knows: nothing in the LTO-IR itself does (1.66 by 13.1 and 13.2, 1.67 by 13.3 to 13.5, and each
- * library refuses that of the next). NULL = there is none. */
-static const struct member *find_ptx_beside(const struct members *members, const struct member *lto)
-{
-    const struct member *ptx = NULL;
-
-    for (size_t i = 0; i < members->count; i++)
-        if (members->list[i].group == lto->group && members->list[i].entry.kind == FATBIN_PTX)
-            ptx = &members->list[i];
-    return ptx;
-}
-
+/* PTX beside the LTO-IR tells its toolkit, as nvcc writes the newest PTX ISA that it knows: nothing
+ * in the LTO-IR itself does (1.66 by 13.1 and 13.2, 1.67 by 13.3 to 13.5, and each library refuses
+ * that of the next). */
 static void note_outdated_library(const struct compilation *compilation,
                                   const struct lto_answer *answer)
 {
     const struct job_inputs *inputs = &compilation->run.inputs;
-    const struct member *ptx = answer->head.failed_input < inputs->count
-                                   ? find_ptx_beside(compilation->request->members,
-                                                     inputs->list[answer->head.failed_input].member)
-                                   : NULL;
+    const struct member *ptx =
+        answer->head.failed_input < inputs->count
+            ? lto_kernels_ptx(compilation->request->members,
+                              inputs->list[answer->head.failed_input].member, NULL)
+            : NULL;
     const struct toolkit_facts *made =
         ptx ? toolkits_of_ptx(ptx->entry.major, ptx->entry.minor) : NULL;
 

@@ -117,6 +117,10 @@ uint64_t lto_kernels_rank(const void *kernels, struct text name, bool is_declara
 /* Leaves {0}. For CONTEXT_DEFER, too. */
 void lto_kernels_free(void *kernels);
 
+/* The last PTX in the group of a member with LTO-IR, for that target or (NULL) any; NULL = none. */
+const struct member *lto_kernels_ptx(const struct members *members, const struct member *lto,
+                                     const struct arch *arch);
+
 /* Bytes of LTO-IR that are compiled, before any compression. */
 uint64_t lto_kernels_bytes(const struct members *members);
 
