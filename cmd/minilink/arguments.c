@@ -143,9 +143,8 @@ static bool read_response_words(struct reader *reader, const struct response_fil
     return true;
 }
 
-bool arguments_read(struct options *options, const void *argument)
+bool arguments_read(struct options *options, const struct arguments *arguments)
 {
-    const struct arguments *arguments = argument;
     size_t count = arguments->argc > 1 ? (size_t)arguments->argc - 1 : 0;
     char *const *list = arguments->argv + 1;
     char *const *others = nvptx_ld_words(&options->arena, arguments->argc, arguments->argv, &count);

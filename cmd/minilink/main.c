@@ -1,4 +1,4 @@
-/* main.c: command line -> a link of the library -> exit status. */
+/* main.c: command line -> a link -> exit status. */
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -7,7 +7,6 @@
 #include "command/completions.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
-#include "library/handle.h"
 #include "link/link.h"
 #include "link/state.h"
 #include "lto/job.h"
@@ -62,13 +61,11 @@ static enum exit_status end_printing(void)
     return std_streams_flush() ? EXIT_STATUS_OK : EXIT_STATUS_ENVIRONMENT;
 }
 
-static enum exit_status act_on_options(struct minilink *link, enum options_action action)
+static enum exit_status act_on_options(const struct options *options, enum options_action action)
 {
-    const struct options *options = &link->options;
-
     switch (action) {
     case OPTIONS_LINK:
-        return link_exit_status((enum link_code)minilink_complete(link));
+        return link_exit_status(link_run(&options->link));
     case OPTIONS_CHUNK:
         return link_exit_status(single_chunk_run(&options->single_chunk));
     case OPTIONS_HELP:
@@ -93,25 +90,33 @@ static enum exit_status act_on_options(struct minilink *link, enum options_actio
     return EXIT_STATUS_USAGE;
 }
 
-/* The command line's link and action. */
 struct command {
-    struct minilink *link;
-    enum options_action action;
+    struct options options;
+    struct arguments arguments;
     enum exit_status status;
 };
 
 static enum link_code run_minilink(void *argument)
 {
     struct command *command = argument;
+    struct options *options = &command->options;
+    enum options_action action = OPTIONS_WRONG;
 
-    command->status = act_on_options(command->link, command->action);
+    reporting_set(options);
+    options_begin(options);
+    if (arguments_read(options, &command->arguments))
+        action = options_end(options);
+    if (action != OPTIONS_WRONG) {
+        reporting_set(options);
+        reporting_tell_ignored(options);
+    }
+    command->status = act_on_options(options, action);
     return LINK_OK;
 }
 
 int main(int argc, char **argv)
 {
-    struct command command = {0};
-    enum link_code code;
+    struct command command = {.arguments = {argc, argv}};
 
     if (!std_streams_open())
         return EXIT_STATUS_ENVIRONMENT;
@@ -122,17 +127,12 @@ int main(int argc, char **argv)
     self_exec_set_program();
     heap_keep_freed();
     set_signals();
-    code = (enum link_code)handle_create_command(&command.link, arguments_read,
-                                                 &(struct arguments){argc, argv}, &command.action);
-    if (code != LINK_NO_MEMORY)
-        code = context_run(run_minilink, &command);
-    if (code == LINK_NO_MEMORY) {
+    if (context_run(run_minilink, &command) == LINK_NO_MEMORY) {
         diag_no_memory();
         command.status = EXIT_STATUS_ENVIRONMENT;
     }
-    if (command.link)
-        reporting_end(&command.link->options);
-    minilink_destroy(&command.link);
+    reporting_end(&command.options);
+    options_free(&command.options);
     cleanup_expected();
     return (int)command.status;
 }

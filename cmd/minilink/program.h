@@ -11,11 +11,11 @@ struct arguments {
     char *const *argv;
 };
 
-/* Adds the words of `arguments`, a struct arguments, to `options`, in their order: options as the
- * option table has them, operands, and the words of response files (@FILE, -optf FILE) in their
+/* Adds the words of the arguments to `options`, after options_begin(), in their order: options as
+ * the option table has them, operands, and the words of response files (@FILE, -optf FILE) in their
  * place. All words after "--" are operands. False when one is wrong, which has been reported in
- * nvlink's words. A handle_reader; not thread-safe, since getopt is not. */
-bool arguments_read(struct options *options, const void *arguments);
+ * nvlink's words. Not thread-safe, since getopt is not. */
+bool arguments_read(struct options *options, const struct arguments *arguments);
 
 /* minilink under the name that GCC gives the linker of its nvptx target. Where argv[0] is GCC's
  * name for it ("ld", "nvptx-none-ld"): the words that ask minilink for the same, *count of them, in

@@ -14,7 +14,6 @@
 
 struct minilink {
     struct options options;
-    bool is_command;    /* results are files, and messages are printed as they come */
     struct arena arena; /* has the caller's words, names and inputs */
     size_t input_count;
     struct minilink_assembler assembler; /* the caller's, when .assemble is set */
@@ -43,13 +42,3 @@ void caller_state_restore(const struct caller_state *saved);
 /* Calls function(argument) for `link` under a recovery point, with messages going to the link's
  * logs. Restores the thread's state. MINILINK_NO_MEMORY when memory runs out. */
 int handle_call(struct minilink *link, enum link_code (*function)(void *argument), void *argument);
-
-/* Adds options and operands to `options`, after options_begin(). False when one of them is wrong,
- * which has been reported. */
-typedef bool handle_reader(struct options *options, const void *argument);
-
-/* Creates the link of the command, whose options `read` adds, called with `argument`. It can be
- * completed when *action, which they ask for, is OPTIONS_LINK. Otherwise as minilink_create(),
- * except that *link is NULL only when there is no memory for it. */
-int handle_create_command(struct minilink **link, handle_reader *read, const void *argument,
-                          enum options_action *action);

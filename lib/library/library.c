@@ -82,14 +82,10 @@ static enum link_code refuse_stack(void *left)
 
 int handle_call(struct minilink *link, enum link_code (*function)(void *argument), void *argument)
 {
-    size_t left = link->is_command ? SIZE_MAX : thread_stack_left();
+    size_t left = thread_stack_left();
     struct caller_state saved;
     enum link_code code;
 
-    if (link->is_command) {
-        reporting_set(&link->options);
-        return (int)context_run(function, argument);
-    }
     if (left < STACK_FOR_MESSAGE)
         return MINILINK_ENVIRONMENT;
     if (left < STACK_NEEDED) {
@@ -127,88 +123,51 @@ static bool refuse_call(const struct options *options, enum options_action actio
     return diag_error_count() > 0;
 }
 
-/* A link that is being created, and the reader of its options. */
+/* A link that is being created, and its options. */
 struct creation {
     struct minilink *link;
-    handle_reader *read;
-    const void *argument;
-    enum options_action action;
+    const char *const *words;
+    size_t count;
 };
 
 static enum link_code create_link(void *argument)
 {
-    struct creation *creation = argument;
-    struct minilink *link = creation->link;
-    struct options *options = &link->options;
+    const struct creation *creation = argument;
+    struct options *options = &creation->link->options;
+    enum options_action action;
 
     options_begin(options);
-    if (!creation->read(options, creation->argument))
-        return LINK_USAGE;
-    creation->action = options_end(options);
-    if (creation->action == OPTIONS_WRONG ||
-        (!link->is_command && refuse_call(options, creation->action)))
+    reporting_begin(creation->words, creation->count, options->color);
+    for (size_t i = 0; i < creation->count; i++)
+        if (!options_add_word(options, creation->words[i] ? creation->words[i] : ""))
+            return LINK_USAGE;
+    action = options_end(options);
+    if (action == OPTIONS_WRONG || refuse_call(options, action))
         return LINK_USAGE;
     reporting_set(options);
     reporting_tell_ignored(options);
     return LINK_OK;
 }
 
-static int make_link(struct minilink **result, struct creation *creation, bool is_command)
+int minilink_create(struct minilink **result, const char *const *options, size_t count)
 {
-    struct minilink *link = calloc(1, sizeof *link);
+    struct creation creation = {NULL, options, count};
+    struct minilink *link;
     int code;
 
-    *result = link;
+    if (!result || (!options && count))
+        return MINILINK_USAGE;
+    *result = link = creation.link = calloc(1, sizeof *link);
     if (!link)
         return MINILINK_NO_MEMORY;
     cancellation_make(&link->stop);
-    link->is_command = is_command;
-    link->options.is_in_memory = !is_command;
-    link->options.color = is_command ? COLOR_AUTO : COLOR_NEVER;
+    link->options.is_in_memory = true;
+    link->options.color = COLOR_NEVER;
     link->writer = (struct diag_writer){write_log, link};
-    creation->link = link;
-    code = handle_call(link, create_link, creation);
+    code = handle_call(link, create_link, &creation);
     link->is_wrong = code != MINILINK_OK;
-    return code;
-}
-
-struct creation_words {
-    const char *const *list;
-    size_t count;
-};
-
-static bool read_option_words(struct options *options, const void *argument)
-{
-    const struct creation_words *words = argument;
-
-    reporting_begin(words->list, words->count, options->color);
-    for (size_t i = 0; i < words->count; i++)
-        if (!options_add_word(options, words->list[i] ? words->list[i] : ""))
-            return false;
-    return true;
-}
-
-int minilink_create(struct minilink **link, const char *const *options, size_t count)
-{
-    const struct creation_words words = {options, count};
-    struct creation creation = {.read = read_option_words, .argument = &words};
-    int code;
-
-    if (!link || (!options && count))
-        return MINILINK_USAGE;
-    code = make_link(link, &creation, false);
     if (code == MINILINK_NO_MEMORY)
-        minilink_destroy(link);
-    return code;
-}
-
-int handle_create_command(struct minilink **link, handle_reader *read, const void *argument,
-                          enum options_action *action)
-{
-    struct creation creation = {.read = read, .argument = argument, .action = OPTIONS_WRONG};
-    int code = make_link(link, &creation, true);
-
-    *action = code == MINILINK_OK ? creation.action : OPTIONS_WRONG;
+        minilink_destroy(result);
     return code;
 }
 
@@ -249,8 +208,7 @@ static enum link_code complete_link(void *argument)
         (request->distribution.program || request->distribution.emit_plan ||
          request->distribution.resume_plan))
         return usage("Other machines cannot call this process's assembler");
-    if (!link->is_command)
-        keep_here(link);
+    keep_here(link);
     return link_run(request);
 }
 
@@ -278,9 +236,9 @@ int minilink_complete(struct minilink *link)
         return MINILINK_USAGE;
     was_complete = link->is_complete;
     code = handle_call(link, complete_link, link);
-    if (code == MINILINK_CANCELLED && !link->is_command)
+    if (code == MINILINK_CANCELLED)
         handle_call(link, say_cancelled, link);
-    if (link->is_complete && !was_complete && !link->is_command &&
+    if (link->is_complete && !was_complete &&
         handle_call(link, tell_log, link) == MINILINK_NO_MEMORY)
         code = MINILINK_NO_MEMORY;
     if (code != MINILINK_OK && !was_complete)
