@@ -5,7 +5,7 @@
  * writes its output by open(O_WRONLY|O_CREAT|O_TRUNC) and one write, with no rename and no other
  * file. So /dev/fd/N of a memfd works for both, the bytes are those of a file, and the name shows
  * only in messages ("ptxas /dev/fd/3, line 8; error   : ..."). It exits with 255 on any error. */
-#include "assemble/ptxas.h"
+#include "assemble/assembler.h"
 
 #include <elf.h>
 #include <errno.h>
@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "assemble/assembler.h"
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/memory.h"
@@ -26,7 +25,6 @@
 #include "os/descriptor.h"
 #include "os/exec.h"
 #include "os/fork_server.h"
-#include "os/toolkit.h"
 #include "pool/child_tokens.h"
 
 char *ptxas_find(const struct assembler_request *request, struct toolkit_search *search)

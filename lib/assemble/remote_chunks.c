@@ -54,7 +54,7 @@ static bool are_alike(const struct sending *sending)
     return true;
 }
 
-/* Adds the options of assemble/single_chunk.h. Any assembler other than ptxas is minilink's, or is
+/* Adds the options of assemble/assembler.h. Any assembler other than ptxas is minilink's, or is
  * called through minilink. */
 static void use_minilink(struct sending *sending, const struct minilink_job *job,
                          const char *version, struct word_list *words)

@@ -1,5 +1,5 @@
 /* single_chunk.c: reads, assembles, writes; the report last, as it has the cubin's hash. */
-#include "assemble/single_chunk.h"
+#include "assemble/assembler.h"
 
 #include <stdlib.h>
 #include <string.h>

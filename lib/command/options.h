@@ -3,7 +3,7 @@
  * process-wide state, looks them up one by one. */
 #pragma once
 
-#include "assemble/single_chunk.h"
+#include "assemble/assembler.h"
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/word_list.h"
