@@ -48,8 +48,6 @@ uint64_t entry_size(const struct cache_value *value);
  * of another format or key, cut or damaged. */
 bool entry_read(struct cache_value *value, struct bytes file, const struct cache_key *key);
 
-/* folder.c: makes, opens and checks the folder of a cache and its subfolders. */
-
 /* "ab/cdef...", the name of an entry in the folder: two digits of its key, and the others. */
 #define ENTRY_NAME_SIZE 34u
 
