@@ -44,6 +44,22 @@ static int add_to(struct minilink *made, const struct input *input)
                             : minilink_add_file(made, input->type, input->name);
 }
 
+/* The result for a code of minilink; `wrong` if the input, or an option for it, is. */
+static nvJitLinkResult result_for(int code, nvJitLinkResult wrong)
+{
+    switch (code) {
+    case MINILINK_OK:
+        return NVJITLINK_SUCCESS;
+    case MINILINK_WRONG_INPUT:
+    case MINILINK_FAILED:
+    case MINILINK_USAGE: /* options that the assembler does not take */
+    case MINILINK_NOT_RELOCATABLE:
+        return wrong;
+    default:
+        return NVJITLINK_ERROR_INTERNAL;
+    }
+}
+
 static nvJitLinkResult hand_on(struct nvJitLink *link, const struct input *input)
 {
     int code = add_to(link->link, input);
@@ -53,9 +69,7 @@ static nvJitLinkResult hand_on(struct nvJitLink *link, const struct input *input
         link_take_errors(link, link->link);
     if (code == MINILINK_OK && link->open)
         code = add_to(link->open, input);
-    if (code == MINILINK_OK)
-        return NVJITLINK_SUCCESS;
-    return code == MINILINK_WRONG_INPUT ? NVJITLINK_ERROR_INVALID_INPUT : NVJITLINK_ERROR_INTERNAL;
+    return result_for(code, NVJITLINK_ERROR_INVALID_INPUT);
 }
 
 /* Measured: code from LTO-IR comes after the code of all other inputs. */
@@ -78,22 +92,6 @@ nvJitLinkResult input_hand_on_waiting(struct nvJitLink *link)
     for (size_t i = 0; i < link->waiting_count && result == NVJITLINK_SUCCESS; i++)
         result = hand_on(link, &link->waiting[i]);
     return result;
-}
-
-static nvJitLinkResult assembly_result(struct nvJitLink *link, int code, const char *name)
-{
-    switch (code) {
-    case MINILINK_OK:
-        return NVJITLINK_SUCCESS;
-    case MINILINK_WRONG_INPUT:
-    case MINILINK_FAILED:
-    case MINILINK_USAGE: /* options that the assembler does not take */
-    case MINILINK_NOT_RELOCATABLE:
-        return link_fail(link, NVJITLINK_ERROR_PTX_COMPILE, "'%s': the PTX cannot be assembled",
-                         name);
-    default:
-        return NVJITLINK_ERROR_INTERNAL;
-    }
 }
 
 /* The real library passes on each -arch, and ptxas takes the last one. */
@@ -140,8 +138,10 @@ static nvJitLinkResult assemble_ptx(struct nvJitLink *link, const struct setting
     }
     if (code != MINILINK_OK || input->type == MINILINK_INPUT_PTX || made->product.chunk.data)
         tell_of_input(link, made, settings);
-    result = assembly_result(link, code, input->name);
-    if (result == NVJITLINK_SUCCESS)
+    result = result_for(code, NVJITLINK_ERROR_PTX_COMPILE);
+    if (result == NVJITLINK_ERROR_PTX_COMPILE)
+        link_fail(link, result, "'%s': the PTX cannot be assembled", input->name);
+    else if (result == NVJITLINK_SUCCESS)
         result = take_finished_cubin(link, made, input);
     minilink_destroy(&link->trial);
     return result;
@@ -168,10 +168,7 @@ static nvJitLinkResult check_cubin(struct nvJitLink *link, const struct input *i
 
     link_take_errors(link, link->trial);
     minilink_destroy(&link->trial);
-    if (code == MINILINK_OK)
-        return NVJITLINK_SUCCESS;
-    return code == MINILINK_FAILED || code == MINILINK_WRONG_INPUT ? NVJITLINK_ERROR_INVALID_INPUT
-                                                                   : NVJITLINK_ERROR_INTERNAL;
+    return result_for(code, NVJITLINK_ERROR_INVALID_INPUT);
 }
 
 static nvJitLinkResult add_cubin(struct nvJitLink *link, const struct input *input)
