@@ -21,7 +21,7 @@ enum member_role {
     MEMBER_PTX,     /* its PTX is linked into the program */
     MEMBER_CUBIN,   /* its cubin is merged with those of the chunks */
     MEMBER_LTO,     /* its LTO-IR is compiled to PTX with that of all others (lto/lto.h) */
-    MEMBER_BITCODE, /* its bitcode is compiled to PTX, which is linked (lto/bitcode.h) */
+    MEMBER_BITCODE, /* its bitcode is compiled to PTX, which is linked (lto/lto.h) */
 };
 
 /* "not used", "PTX", "cubin", ... */
