@@ -1,10 +1,8 @@
 /* hostobj.c: host ELF files. Damage and malice cost no more than reading the headers. */
 #include "input/hostobj.h"
 
+#include "base/context.h"
 #include "diag/diag.h"
-
-/* Behind the header that is for no section. */
-#define FIRST_SECTION sizeof(Elf64_Shdr)
 
 static bool report_damaged_object(struct hostobj *object, const char *what)
 {
@@ -24,7 +22,7 @@ void hostobj_open(struct hostobj *object, const char *name, struct bytes data)
 {
     struct elf_file *file = &object->file;
 
-    *object = (struct hostobj){.name = name, .at = FIRST_SECTION};
+    *object = (struct hostobj){.name = name};
     if (!elf_file_open(file, data)) {
         if (!is_other_machines(data))
             report_damaged_object(object, "its header cannot be read");
@@ -34,7 +32,7 @@ void hostobj_open(struct hostobj *object, const char *name, struct bytes data)
             "Could not find fatbin in '%s': the ELF file is cut off: its section headers are at "
             "offset %llu, but it has %zu bytes",
             name, (unsigned long long)file->header.e_shoff, data.size);
-    } else if (file->sections.size > 0 && file->names.size == 0) {
+    } else if (file->section_count > 0 && file->names.size == 0) {
         report_damaged_object(object, "its section names cannot be read");
     }
 }
@@ -42,12 +40,12 @@ void hostobj_open(struct hostobj *object, const char *name, struct bytes data)
 /* Sections that overlap could multiply a small file's contents without limit. */
 bool hostobj_next(struct hostobj *object, const char *section, struct bytes *contents)
 {
-    const struct elf_file *file = &object->file;
+    struct elf_file *file = &object->file;
     Elf64_Shdr header;
 
-    if (object->is_damaged && object->at == FIRST_SECTION)
+    if (object->is_damaged && !file->last)
         return false;
-    while (elf_file_next(file, &object->at, &header)) {
+    while (elf_file_next(file, &header)) {
         if (!elf_file_has_name(file, &header, section))
             continue;
         if (!elf_file_contents(file, &header, contents)) {
@@ -64,7 +62,6 @@ bool hostobj_next(struct hostobj *object, const char *section, struct bytes *con
             return true;
         }
     }
-    object->at = FIRST_SECTION;
     return false;
 }
 
@@ -108,20 +105,22 @@ static bool has_pie_flag(struct bytes dynamic)
 
 bool hostobj_is_shared(struct bytes data)
 {
-    struct elf_file object;
-    struct bytes dynamic = {0}, segments;
-    Elf64_Phdr segment;
+    struct elf_file object = {0};
+    struct bytes dynamic = {0};
+    const Elf64_Phdr *segments;
+    size_t count = 0;
 
-    if (!elf_file_open(&object, data) || object.header.e_type != ET_DYN ||
-        !bytes_slice(data, object.header.e_phoff, object.header.e_phnum * sizeof segment,
-                     &segments))
+    CONTEXT_DEFER(elf_file_close, &object);
+    if (!elf_file_open(&object, data) || object.header.e_type != ET_DYN)
         return false;
-    for (size_t at = 0; at < segments.size; at += sizeof segment) {
-        memcpy(&segment, segments.data + at, sizeof segment);
-        if (segment.p_type == PT_INTERP)
+    segments = elf64_getphdr(object.elf);
+    if (segments)
+        elf_getphdrnum(object.elf, &count);
+    for (size_t i = 0; i < count; i++) {
+        if (segments[i].p_type == PT_INTERP)
             return false;
-        if (segment.p_type == PT_DYNAMIC && !dynamic.data)
-            bytes_slice(data, segment.p_offset, segment.p_filesz, &dynamic);
+        if (segments[i].p_type == PT_DYNAMIC && !dynamic.data)
+            bytes_slice(data, segments[i].p_offset, segments[i].p_filesz, &dynamic);
     }
     return !has_pie_flag(dynamic);
 }

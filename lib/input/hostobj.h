@@ -11,8 +11,8 @@
  * host's table of the kernels. */
 #pragma once
 
-#include "base/elf_file.h"
 #include "input/offload.h"
+#include "os/elf_file.h"
 
 /* Those with device code, in the order in which they are read. */
 #define HOSTOBJ_SECTIONS                                                                           \
@@ -24,12 +24,11 @@
 struct hostobj {
     const char *name; /* for messages */
     struct elf_file file;
-    size_t at;       /* in its section headers */
     size_t total;    /* size of the sections found so far */
     bool is_damaged; /* reported */
 };
 
-/* Opens the ELF file `data`. One that is damaged has no sections. */
+/* Opens the ELF file `data`. One that is damaged has no sections. Its `file` is to be closed. */
 void hostobj_open(struct hostobj *object, const char *name, struct bytes data);
 
 /* Finds the next section of that name, whose contents are a view of the object; after the last one

@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/context.h"
 #include "base/little.h"
 #include "base/memory.h"
 #include "diag/diag.h"
@@ -343,10 +344,11 @@ static void collect_gcc(struct collector *collector, struct hostobj *object)
 static void collect_host_object(struct collector *collector, struct bytes data)
 {
     static const char *const sections[] = HOSTOBJ_SECTIONS;
-    struct hostobj object;
+    struct hostobj object = {0};
     struct bytes contents;
 
     collector->has_sections = false;
+    CONTEXT_DEFER(elf_file_close, &object.file);
     hostobj_open(&object, collector->object, data);
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         while (hostobj_next(&object, sections[i], &contents))

@@ -7,8 +7,9 @@
  */
 #include "input/rawcode.h"
 
-#include "base/elf_file.h"
+#include "base/context.h"
 #include "base/little.h"
+#include "os/elf_file.h"
 
 #define SECTION_TYPE_COMPAT            0x70000086u
 #define COMPAT_CUDA_ACCELERATOR_TARGET 9u
@@ -37,14 +38,14 @@ static bool has_suffix_a(struct bytes records, uint32_t flags)
 
 bool rawcode_cubin_compat(struct bytes cubin, struct bytes *compat)
 {
-    struct elf_file file;
+    struct elf_file file = {0};
     Elf64_Shdr section;
-    size_t at = 0;
 
+    CONTEXT_DEFER(elf_file_close, &file);
     *compat = (struct bytes){NULL, 0};
     if (!elf_file_open(&file, cubin) || !elf_file_find_sections(&file))
         return false;
-    while (elf_file_next(&file, &at, &section))
+    while (elf_file_next(&file, &section))
         if (section.sh_type == SECTION_TYPE_COMPAT)
             return elf_file_contents(&file, &section, compat);
     return true;

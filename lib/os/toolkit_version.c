@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "base/context.h"
-#include "base/elf_file.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "facts/toolkits.h"
 #include "os/descriptor.h"
+#include "os/elf_file.h"
 #include "os/exec.h"
 #include "os/file.h"
 
@@ -55,12 +55,12 @@ static int error_of_want(int error)
 static struct bytes find_constants(struct bytes data)
 {
     struct bytes contents = {0};
-    struct elf_file file;
+    struct elf_file file = {0};
     Elf64_Shdr section;
-    size_t at = 0;
 
+    CONTEXT_DEFER(elf_file_close, &file);
     if (elf_file_open(&file, data) && elf_file_find_sections(&file))
-        while (elf_file_next(&file, &at, &section))
+        while (elf_file_next(&file, &section))
             if (elf_file_has_name(&file, &section, ".rodata") &&
                 elf_file_contents(&file, &section, &contents))
                 break;

@@ -28,14 +28,15 @@ TEST_LOOP(the_suffix_is_an_attribute_or_a_flag, COUNT(cubins))
     struct cubin_file {
         Elf64_Ehdr header;
         uint32_t compat[2];
-        Elf64_Shdr section;
+        Elf64_Shdr none, section;
     } file = {
         {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT, cubins[_i].osabi},
          .e_flags = cubins[_i].flags,
-         .e_shoff = offsetof(struct cubin_file, section),
+         .e_shoff = offsetof(struct cubin_file, none),
          .e_shentsize = sizeof(Elf64_Shdr),
-         .e_shnum = 1},
+         .e_shnum = 2},
         {cubins[_i].compat[0], cubins[_i].compat[1]},
+        {0},
         {.sh_type = 0x70000086, .sh_offset = offsetof(struct cubin_file, compat)}};
     struct bytes data = {(const uint8_t *)&file, sizeof file};
     char name[ARCH_NAME_SIZE];

@@ -1,6 +1,7 @@
 /* check_elf_file.c: sections by their names. */
-#include "base/elf_file.h"
+#include "os/elf_file.h"
 
+#include "base/context.h"
 #include "host_object.h"
 #include "suite.h"
 
@@ -30,13 +31,13 @@ void tear_down(void)
 /* Whether the first section of that name has these contents; NULL = there is none. */
 static bool has_contents(const char *name, const char *contents)
 {
-    struct elf_file file;
+    struct elf_file file = {0};
     struct bytes found;
     Elf64_Shdr section;
-    size_t at = 0;
 
+    CONTEXT_DEFER(elf_file_close, &file);
     ck_assert(elf_file_open(&file, buffer_bytes(&object)) && elf_file_find_sections(&file));
-    while (elf_file_next(&file, &at, &section))
+    while (elf_file_next(&file, &section))
         if (elf_file_has_name(&file, &section, name))
             return contents && elf_file_contents(&file, &section, &found) &&
                    bytes_equal(found, contents_of(contents));
@@ -66,9 +67,10 @@ TEST(numbers_of_sections_beyond_the_headers_are_in_the_first)
 TEST(other_files_and_those_that_are_cut_off_are_refused)
 {
     struct bytes whole = buffer_bytes(&object);
-    struct elf_file file;
+    struct elf_file file = {0};
 
-    for (size_t size = 0; size < whole.size; size++)
+    CONTEXT_DEFER(elf_file_close, &file);
+    for (size_t size = 0; size < whole.size; size++, elf_file_close(&file))
         ck_assert(!elf_file_open(&file, (struct bytes){whole.data, size}) ||
                   !elf_file_find_sections(&file) ||
                   size >= file.header.e_shoff + file.header.e_shnum * sizeof(Elf64_Shdr));

@@ -1,0 +1,86 @@
+/* elf_file.c: reads ELF's structures by libelf, and checks what it leaves to its callers. */
+#include "os/elf_file.h"
+
+#include "os/elf_library.h"
+
+void elf_file_close(void *argument)
+{
+    struct elf_file *file = argument;
+
+    elf_end(file->elf);
+    file->elf = NULL;
+}
+
+/* False; a lack of memory is raised. */
+static bool give_up(struct elf_file *file)
+{
+    elf_file_close(file);
+    elf_library_failure();
+    return false;
+}
+
+bool elf_file_open(struct elf_file *file, struct bytes data)
+{
+    const Elf64_Ehdr *header;
+
+    elf_library_begin();
+    /* libelf does not write to memory that it was given to read. */
+    *file =
+        (struct elf_file){.data = data, .elf = elf_memory((char *)(uintptr_t)data.data, data.size)};
+    header = file->elf ? elf64_getehdr(file->elf) : NULL;
+    if (!header || header->e_ident[EI_DATA] != ELFDATA2LSB)
+        return give_up(file);
+    file->header = *header;
+    return true;
+}
+
+/* If they lie beyond the end of a truncated file, libelf finds no sections and reports nothing. It
+ * reads all headers with the first. */
+bool elf_file_find_sections(struct elf_file *file)
+{
+    size_t count, names;
+    struct bytes part;
+    const Elf64_Shdr *strings;
+
+    if (file->header.e_shoff == 0)
+        return true;
+    if (elf_getshdrnum(file->elf, &count) != 0 || count == 0 ||
+        count > file->data.size / sizeof *strings ||
+        !bytes_slice(file->data, file->header.e_shoff, count * sizeof *strings, &part) ||
+        !elf64_getshdr(elf_getscn(file->elf, 0)))
+        return give_up(file);
+    file->section_count = count;
+    if (elf_getshdrstrndx(file->elf, &names) == 0 &&
+        (strings = elf64_getshdr(elf_getscn(file->elf, names))))
+        elf_file_contents(file, strings, &file->names);
+    elf_library_failure();
+    return true;
+}
+
+bool elf_file_next(struct elf_file *file, Elf64_Shdr *section)
+{
+    const Elf64_Shdr *header;
+
+    file->last = file->elf ? elf_nextscn(file->elf, file->last) : NULL;
+    header = elf64_getshdr(file->last);
+    if (header)
+        *section = *header;
+    return header;
+}
+
+/* By libelf, names of many sections in a table without an end would each be searched to it. */
+bool elf_file_has_name(const struct elf_file *file, const Elf64_Shdr *section, const char *name)
+{
+    size_t size = strlen(name) + 1;
+    struct bytes part;
+
+    return bytes_slice(file->names, section->sh_name, size, &part) &&
+           memcmp(part.data, name, size) == 0;
+}
+
+bool elf_file_contents(const struct elf_file *file, const Elf64_Shdr *section,
+                       struct bytes *contents)
+{
+    return section->sh_type != SHT_NOBITS &&
+           bytes_slice(file->data, section->sh_offset, section->sh_size, contents);
+}
