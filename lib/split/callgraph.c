@@ -62,28 +62,23 @@ static void place_unreached(struct plan *plan)
     }
 }
 
-/* For each function, the only symbol that names it; NO_SYMBOL for none or several. */
+#define SEVERAL_USERS (NO_SYMBOL - 1)
+
+/* For each function, the only symbol that names it; or NO_SYMBOL, or SEVERAL_USERS. */
 static uint32_t *find_single_users(const struct plan *plan)
 {
     const struct program *program = plan->program;
     uint32_t *users = arena_alloc(plan->arena, program->symbol_count, sizeof *users);
-    bool *has_several = arena_zalloc(plan->arena, program->symbol_count, sizeof *has_several);
 
     for (size_t i = 0; i < program->symbol_count; i++)
         users[i] = NO_SYMBOL;
-    for (uint32_t i = 0; i < program->symbol_count; i++) {
-        const struct program_symbol *user = &program->symbols[i];
+    for (uint32_t i = 0; i < program->symbol_count; i++)
+        for (uint32_t j = 0; j < program->symbols[i].reference_count; j++) {
+            uint32_t used = program->symbols[i].references[j];
 
-        for (uint32_t j = 0; j < user->reference_count; j++) {
-            uint32_t used = user->references[j];
-
-            if (used == i)
-                continue;
-            if (users[used] != NO_SYMBOL || has_several[used])
-                has_several[used] = true;
-            users[used] = has_several[used] ? NO_SYMBOL : i;
+            if (used != i)
+                users[used] = users[used] == NO_SYMBOL ? i : SEVERAL_USERS;
         }
-    }
     return users;
 }
 
@@ -108,7 +103,7 @@ static void join_single_users(struct plan *plan, uint64_t largest)
         uint32_t from, to;
 
         if (!plan_is_unit(plan, i) || symbol->is_entry || symbol->linkage != PTX_INTERNAL ||
-            plan->placements[i].is_replicated || users[i] == NO_SYMBOL ||
+            plan->placements[i].is_replicated || users[i] >= SEVERAL_USERS ||
             !plan_is_unit(plan, users[i]) || plan->placements[users[i]].is_replicated)
             continue;
         from = leader_of(plan, i);

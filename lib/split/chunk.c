@@ -11,7 +11,7 @@
 #include "ptx/lexer.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
-#include "split/chunk_steps.h"
+#include "split/plan.h"
 
 /* Whether the chunk has an order of its own. Stable chunks have their own names, and an order that
  * follows from these; but where each chunk is a whole program, data keep the program's order. */

@@ -10,7 +10,7 @@
 #include "ptx/lexer.h"
 #include "ptx/module.h"
 #include "ptx/source_place.h"
-#include "split/chunk_steps.h"
+#include "split/plan.h"
 
 /* Writes a line of the header; messages of the assembler about it are about a module's line. */
 static void write_line(struct writer *writer, const struct program_line *from, const char *line)

@@ -1,6 +1,6 @@
 /* explain.c: a heading, then the symbols of each chunk: those that it defines, then those that it
  * only names. */
-#include "split/chunk_steps.h"
+#include "split/plan.h"
 
 #include <inttypes.h>
 

@@ -9,7 +9,7 @@
 #include "base/search.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
-#include "split/chunk_steps.h"
+#include "split/plan.h"
 
 static void find_whole_modules(struct plan *plan, bool *has_others)
 {

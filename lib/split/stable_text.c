@@ -4,7 +4,7 @@
  * by first appearance in the function; strings are named by their contents, and comments are left
  * out. Lines stay where they are, for chunk_origin. File numbers rise without a gap, since ptxas
  * treats them as indexes into its table (measured). */
-#include "split/chunk_steps.h"
+#include "split/plan.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

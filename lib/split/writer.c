@@ -1,7 +1,7 @@
 /* writer.c: pieces are recorded, and copied only when those of all chunks are known. If they are
  * large, they are copied in the order of their addresses, so that each page of the sources is
  * needed only briefly. */
-#include "split/chunk_steps.h"
+#include "split/plan.h"
 
 #include <stdarg.h>
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "diag/log_line.h"
 #include "messages.h"
 #include "pool/pool.h"
-#include "split/chunk_steps.h"
+#include "split/plan.h"
 #include "suite.h"
 
 #define MOST 64

@@ -5,7 +5,7 @@
 #include "assemble/assemble.h"
 #include "files.h"
 #include "messages.h"
-#include "split/chunk_steps.h"
+#include "split/plan.h"
 #include "suite.h"
 
 static char folder[64];
