@@ -170,24 +170,6 @@ static void own_function_sections(struct join *join)
     }
 }
 
-static void read_function_records(struct join *join, struct join_input *input,
-                                  const struct cubin_section *section)
-{
-    struct bytes rest = section->data;
-    struct bytes before = rest;
-    struct info_record record;
-
-    while (info_next(&rest, &record)) {
-        ARENA_PUSH(&join->arena, input->records, input->record_count, input->record_capacity) =
-            (struct join_record){
-                .raw = {before.data, before.size - rest.size},
-                .input = input,
-                .symbol = info_symbol_words(&record) ? info_word(record.payload, 0) : 0,
-            };
-        before = rest;
-    }
-}
-
 /* Splits .nv.info into records and lists them by symbol, in their order. */
 static void index_records(struct join *join, struct join_input *input)
 {
@@ -195,9 +177,20 @@ static void index_records(struct join *join, struct join_input *input)
 
     input->first_record =
         arena_zalloc(&join->arena, cubin->symbol_count, sizeof *input->first_record);
-    for (size_t i = 1; i < cubin->section_count; i++)
-        if (cubin->sections[i].type == SHT_CUDA_INFO && !input->sections[i].text)
-            read_function_records(join, input, &cubin->sections[i]);
+    for (size_t i = 1; i < cubin->section_count; i++) {
+        struct bytes rest = cubin->sections[i].data, before = rest;
+        struct info_record record;
+
+        if (cubin->sections[i].type != SHT_CUDA_INFO || input->sections[i].text)
+            continue;
+        for (; info_next(&rest, &record); before = rest)
+            ARENA_PUSH(&join->arena, input->records, input->record_count, input->record_capacity) =
+                (struct join_record){
+                    .raw = {before.data, before.size - rest.size},
+                    .input = input,
+                    .symbol = info_symbol_words(&record) ? info_word(record.payload, 0) : 0,
+                };
+    }
     for (size_t i = input->record_count; i-- > 0;) {
         struct join_record *record = &input->records[i];
 
