@@ -148,7 +148,7 @@ static void add_fatbin(struct image *image, enum hostobj_machine machine, struct
     image->sections[SECTION_SYMBOLS].link = SECTION_STRINGS;
     add_object_section(image, ".strtab", SHT_STRTAB, 0, 1, none);
     set_object_symbols(image, id, is_relocatable, strings);
-    image_take_strings(image, SECTION_STRINGS, strings);
+    image_take_strings(image, SECTION_STRINGS, &strings->bytes);
 }
 
 static void free_image(void *image)

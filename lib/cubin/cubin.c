@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/little.h"
 #include "cubin/format.h"
 
 void cubin_free(struct cubin *cubin)
@@ -115,28 +114,6 @@ struct text cubin_string(const struct cubin *cubin, uint64_t offset)
     return text_of((const char *)cubin->strings.data + offset);
 }
 
-bool info_next(struct bytes *rest, struct info_record *record)
-{
-    const uint8_t *at = rest->data;
-    uint16_t value;
-    size_t size = 4;
-
-    if (rest->size < size)
-        return false;
-    value = little_u16(at + 2);
-    *record = (struct info_record){.format = at[0], .attribute = at[1], .value = value};
-    if (at[0] == EIFMT_SVAL) {
-        size += value;
-        if (rest->size < size)
-            return false;
-        record->value = 0;
-        record->payload = (struct bytes){at + 4, value};
-    }
-    rest->data += size;
-    rest->size -= size;
-    return true;
-}
-
 void info_put_head(struct buffer *out, uint8_t format, uint8_t attribute, size_t value)
 {
     buffer_u32(out, format | (uint32_t)attribute << 8 | (uint32_t)(uint16_t)value << 16);
@@ -144,11 +121,9 @@ void info_put_head(struct buffer *out, uint8_t format, uint8_t attribute, size_t
 
 size_t info_symbol_words(const struct info_record *record)
 {
-    const struct attribute_facts *facts = attributes_find(record->attribute);
-
     if (record->format != EIFMT_SVAL)
         return 0;
-    switch (facts ? facts->symbols : SYMBOLS_NO) {
+    switch (attributes_rows[record->attribute].symbols) {
     case SYMBOLS_PARAMETER: /* one that is a texture, sampler or surface reference has a symbol */
         return info_word(record->payload, 0) ? 1 : 0;
     case SYMBOLS_ALL:
@@ -158,11 +133,6 @@ size_t info_symbol_words(const struct info_record *record)
     default:
         return 0;
     }
-}
-
-uint32_t info_word(struct bytes payload, size_t index)
-{
-    return index < payload.size / 4 ? little_u32(payload.data + index * 4) : 0;
 }
 
 bool callgraph_next(struct bytes *rest, struct callgraph_entry *entry)

@@ -11,6 +11,7 @@
 
 #include "base/arena.h"
 #include "base/buffer.h"
+#include "base/little.h"
 #include "base/text.h"
 #include "cubin/format.h"
 
@@ -162,7 +163,27 @@ struct info_record {
 
 /* Takes the next record off the front of *rest. False at the end. On a checked cubin, records are
  * whole; on unchecked bytes a torn record ends the walk with rest->size > 0. */
-bool info_next(struct bytes *rest, struct info_record *record);
+static inline bool info_next(struct bytes *rest, struct info_record *record)
+{
+    const uint8_t *at = rest->data;
+    uint16_t value;
+    size_t size = 4;
+
+    if (rest->size < size)
+        return false;
+    value = little_u16(at + 2);
+    *record = (struct info_record){.format = at[0], .attribute = at[1], .value = value};
+    if (at[0] == EIFMT_SVAL) {
+        size += value;
+        if (rest->size < size)
+            return false;
+        record->value = 0;
+        record->payload = (struct bytes){at + 4, value};
+    }
+    rest->data += size;
+    rest->size -= size;
+    return true;
+}
 
 /* Appends the four bytes that a record begins with; `value` is the payload's size for SVAL. */
 void info_put_head(struct buffer *out, uint8_t format, uint8_t attribute, size_t value);
@@ -182,13 +203,14 @@ bool callgraph_next(struct bytes *rest, struct callgraph_entry *entry);
 /* True for records of two words, of which the first is a symbol. */
 static inline bool info_is_about_symbol(uint8_t attribute)
 {
-    const struct attribute_facts *facts = attributes_find(attribute);
-
-    return facts && facts->symbols == SYMBOLS_1;
+    return attributes_rows[attribute].symbols == SYMBOLS_1;
 }
 
 /* Number of leading 32-bit words of a payload that are symbol indices (all for EXTERNS). */
 size_t info_symbol_words(const struct info_record *record);
 
 /* Little-endian 32-bit word `index` of a payload; 0 past its end. */
-uint32_t info_word(struct bytes payload, size_t index);
+static inline uint32_t info_word(struct bytes payload, size_t index)
+{
+    return index < payload.size / 4 ? little_u32(payload.data + index * 4) : 0;
+}

@@ -13,25 +13,29 @@
 #include "base/search.h"
 #include "cubin/format.h"
 
+uint32_t image_put_string(struct buffer *table, struct text string)
+{
+    uint32_t offset = (uint32_t)table->size;
+
+    /* st_name and sh_name have 32 bits, which bounds the size of the table. */
+    if (string.size >= UINT32_MAX - table->size)
+        context_raise(LINK_NO_MEMORY);
+    buffer_text(table, string);
+    buffer_char(table, '\0');
+    return offset;
+}
+
 uint32_t image_string(struct image_strings *strings, struct text string)
 {
-    uint32_t known;
-    uint32_t offset;
+    uint32_t known, offset;
 
     if (strings->bytes.size == 0)
         buffer_char(&strings->bytes, '\0');
     if (string.size == 0)
         return 0;
-    offset = strings->bytes.size < UINT32_MAX ? (uint32_t)strings->bytes.size : UINT32_MAX - 1;
+    offset = (uint32_t)strings->bytes.size;
     known = table_add(&strings->offsets, string, offset);
-    if (known != offset)
-        return known;
-    /* st_name and sh_name have 32 bits, which bounds the size of the table. */
-    if (string.size >= UINT32_MAX - strings->bytes.size)
-        context_raise(LINK_NO_MEMORY);
-    buffer_text(&strings->bytes, string);
-    buffer_char(&strings->bytes, '\0');
-    return offset;
+    return known == offset ? image_put_string(&strings->bytes, string) : known;
 }
 
 void image_strings_free(struct image_strings *strings)
@@ -94,8 +98,8 @@ void image_put_symbol(struct image_symbols *symbols, size_t row, const struct im
     bool is_wide = symbol->section >= SHN_LORESERVE && symbol->section < SECTION_SPECIAL;
 
     symbols->table[row] = (Elf64_Sym){
-        .st_name = symbol->name_offset ? symbol->name_offset
-                                       : image_string(symbols->strings, symbol->name),
+        .st_name =
+            symbol->name.size ? image_string(symbols->strings, symbol->name) : symbol->name_offset,
         .st_info = (unsigned char)ELF64_ST_INFO(symbol->binding, symbol->type),
         .st_other = symbol->other,
         .st_shndx = is_wide ? SHN_XINDEX : (uint16_t)symbol->section,
@@ -135,13 +139,12 @@ void image_set_symbols(struct image *image, uint32_t symtab, const struct image_
     image_end_symbols(image, symtab, &table, first_global);
 }
 
-void image_take_strings(struct image *image, uint32_t index, struct image_strings *strings)
+void image_take_strings(struct image *image, uint32_t index, struct buffer *table)
 {
-    image->strings = strings->bytes;
-    strings->bytes = (struct buffer){0};
-    image_strings_free(strings);
-    image->sections[index].data = image->strings.data;
-    image->sections[index].size = image->strings.size;
+    image->strings[image->string_count++] = *table;
+    image->sections[index].data = table->data;
+    image->sections[index].size = table->size;
+    *table = (struct buffer){0};
 }
 
 void image_set_section_names(struct image *image, uint32_t index, struct image_strings *names)
@@ -154,9 +157,7 @@ void image_set_section_names(struct image *image, uint32_t index, struct image_s
     for (size_t i = 0; i < image->section_count; i++)
         if (image->sections[i].name_offset == 0)
             image->sections[i].name_offset = image_string(names, image->sections[i].name);
-    image->sections[index].size = names->bytes.size;
-    image->sections[index].data =
-        arena_copy(&image->arena, names->bytes.data, names->bytes.size, 1);
+    image_take_strings(image, index, &names->bytes);
 }
 
 /* Bytes that a section takes in the file. */
@@ -304,7 +305,8 @@ void image_layout_program(struct image *image, const struct image_program_layout
 void image_free(struct image *image)
 {
     arena_free(&image->arena);
-    buffer_free(&image->strings);
+    for (size_t i = 0; i < image->string_count; i++)
+        buffer_free(&image->strings[i]);
     free(image->sections);
     *image = (struct image){0};
 }

@@ -27,13 +27,13 @@ struct image_section {
     uint32_t link;
     uint32_t info;
     uint32_t shares;      /* an earlier section whose file contents this one shares; or 0 */
-    uint32_t name_offset; /* in .shstrtab: set by image_set_section_names */
+    uint32_t name_offset; /* in .shstrtab */
     bool has_no_bytes;    /* NOBITS, or one of NVIDIA's types without file contents */
 };
 
 struct image_symbol {
-    struct text name;     /* empty: st_name 0 */
-    uint32_t name_offset; /* in .strtab, if known; 0 = not known */
+    struct text name;     /* empty: st_name is name_offset */
+    uint32_t name_offset; /* in .strtab */
     uint64_t value;
     uint64_t size;
     uint8_t type;
@@ -56,7 +56,8 @@ struct image {
     uint64_t section_header_offset;
     uint64_t program_header_offset;
     uint64_t file_size;
-    struct buffer strings; /* contents of .strtab: see image_take_strings */
+    struct buffer strings[2]; /* contents of tables: see image_take_strings */
+    size_t string_count;
 };
 
 /* A string table under construction; offset 0 is the empty string. Start with {0}. */
@@ -65,13 +66,16 @@ struct image_strings {
     struct table offsets; /* string -> offset; keys must outlive the table */
 };
 
+/* Appends a string and its NUL to the contents of a table, and returns its offset. */
+uint32_t image_put_string(struct buffer *table, struct text string);
+
 /* Returns the offset of `string`, adding it if it is new. */
 uint32_t image_string(struct image_strings *strings, struct text string);
 void image_strings_free(struct image_strings *strings);
 void image_strings_cleanup(void *strings); /* the same for context_defer */
 
-/* Makes the strings the contents of section `index`; they are empty afterwards. Once per image. */
-void image_take_strings(struct image *image, uint32_t index, struct image_strings *strings);
+/* Makes the buffer, which is empty afterwards, the contents of section `index`. For two tables. */
+void image_take_strings(struct image *image, uint32_t index, struct buffer *table);
 
 /* Adds the null section. */
 void image_begin(struct image *image, uint16_t type, uint32_t flags);
@@ -90,7 +94,8 @@ struct image_symbols {
     size_t count;
 };
 
-/* Makes room for `count` rows in the image's arena. Names are added to `strings`. Section indices
+/* Makes room for `count` rows in the image's arena. Names are added to `strings`; NULL: rows have
+ * the places of their names. Section indices
  * that do not fit into st_shndx go into section `indices`, an SHT_SYMTAB_SHNDX; 0 = all fit. */
 void image_begin_symbols(struct image *image, uint32_t indices, size_t count,
                          struct image_strings *strings, struct image_symbols *symbols);
@@ -108,8 +113,8 @@ void image_end_symbols(struct image *image, uint32_t symtab, const struct image_
 void image_set_symbols(struct image *image, uint32_t symtab, const struct image_symbol *symbols,
                        size_t count, struct image_strings *strings);
 
-/* Fills .shstrtab (section `index`) with the names of all sections. `names` may have some of them,
- * and others, already, and sections their name_offset; NULL: none has. */
+/* Makes .shstrtab (section `index`) of `names`, which may have some names of sections, whose
+ * name_offset is set, and gets all others; NULL: it has none. */
 void image_set_section_names(struct image *image, uint32_t index, struct image_strings *names);
 
 /* `value` rounded up to a multiple of `alignment`; `value` itself if that is 0. */

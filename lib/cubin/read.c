@@ -261,7 +261,7 @@ static bool check_entry_size(const struct reader *reader, size_t index)
                      format_is_constant(section->type);
 
     return !is_joined || section->entry_size <= 1 ||
-           read_bad_section(reader, index, "has records of %" PRIu64 " bytes, expected none",
+           READ_BAD_SECTION(reader, index, "has records of %" PRIu64 " bytes, expected none",
                             section->entry_size);
 }
 
@@ -281,17 +281,17 @@ static bool check_sections(const struct reader *reader)
             return false;
         total += section->data.size;
         if (total / 2 > reader->file.size)
-            return read_bad_section(reader, i, "overlaps others");
+            return READ_BAD_SECTION(reader, i, "overlaps others");
         alignments += section->alignment > READ_PAGE ? section->alignment : 0;
         if (alignments > READ_ALIGNMENT_SUM)
             return read_damaged(reader, "the alignments of its sections add up to more than %u",
                                 READ_ALIGNMENT_SUM);
         if (section->link >= cubin->section_count)
-            return read_bad_section(reader, i, "is linked to section %u of %zu", section->link,
+            return READ_BAD_SECTION(reader, i, "is linked to section %u of %zu", section->link,
                                     cubin->section_count);
         if ((section->flags & SHF_INFO_LINK) &&
             (section->info == 0 || section->info >= cubin->section_count))
-            return read_bad_section(reader, i, "belongs to section %u of %zu", section->info,
+            return READ_BAD_SECTION(reader, i, "belongs to section %u of %zu", section->info,
                                     cubin->section_count);
     }
     return true;
@@ -363,6 +363,8 @@ bool cubin_read(struct cubin *cubin, const char *name, struct bytes data)
         .cubin = cubin,
         .file = data,
         .name_budget = 16 * (uint64_t)data.size,
+        .code = sections_of_class(CLASS_TEXT)->name,
+        .info = sections_of_class(CLASS_INFO)->name,
     };
 
     *cubin = (struct cubin){.name = name};

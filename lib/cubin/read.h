@@ -17,6 +17,7 @@ struct reader {
     /* Bytes of names that may still be read: bounds the time spent on a file whose symbols all
      * share the tail of one enormous name. */
     uint64_t name_budget;
+    struct text code, info; /* what the names of sections of code, and of records, begin with */
 };
 
 /* Far larger than any object that fits a GPU. */
@@ -38,8 +39,8 @@ bool read_damaged(const struct reader *reader, const char *format, ...)
     (size_t)(index), TEXT_ARG((reader)->cubin->sections[index].name)
 
 /* The same of a section, whose number and name precede the text. */
-bool read_bad_section(const struct reader *reader, size_t index, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+#define READ_BAD_SECTION(reader, index, format, ...)                                               \
+    read_damaged(reader, READ_SECTION " " format, READ_SECTION_ARG(reader, index), ##__VA_ARGS__)
 
 /* Finds the name at `offset` of a string table, whose last byte is known to be NUL. False when it
  * lies outside or the budget is used up. */

@@ -18,17 +18,6 @@ bool read_damaged(const struct reader *reader, const char *format, ...)
     return diag_error("'%s' is a damaged cubin: %s", reader->cubin->name, text);
 }
 
-bool read_bad_section(const struct reader *reader, size_t index, const char *format, ...)
-{
-    va_list arguments;
-    const char *text;
-
-    va_start(arguments, format);
-    text = arena_vprintf(&reader->cubin->arena, format, arguments);
-    va_end(arguments);
-    return read_damaged(reader, READ_SECTION " %s", READ_SECTION_ARG(reader, index), text);
-}
-
 bool read_name(struct reader *reader, struct bytes strings, uint64_t offset, struct text *name)
 {
     if (offset >= strings.size)
@@ -48,7 +37,7 @@ static bool check_text(const struct reader *reader, size_t index)
 
     if (function >= cubin->symbol_count || cubin->symbols[function].type != STT_FUNC ||
         cubin->symbols[function].section != index)
-        return read_bad_section(reader, index, "names symbol %u of %zu as its function", function,
+        return READ_BAD_SECTION(reader, index, "names symbol %u of %zu as its function", function,
                                 cubin->symbol_count);
     return true;
 }
@@ -63,18 +52,18 @@ static bool check_record(const struct reader *reader, size_t index,
                                                                 : 0;
 
     if (record->attribute == 0) /* EIATTR_ERROR */
-        return read_bad_section(reader, index, "has a record without an attribute");
+        return READ_BAD_SECTION(reader, index, "has a record without an attribute");
     if (record->format < EIFMT_NVAL || record->format > EIFMT_SVAL)
-        return read_bad_section(reader, index, "has a record of format %u, expected 1 to 4",
+        return READ_BAD_SECTION(reader, index, "has a record of format %u, expected 1 to 4",
                                 record->format);
     if (has_symbols && record->format == EIFMT_SVAL && record->payload.size < least)
-        return read_bad_section(reader, index, "has a record %#x of %zu bytes, expected %zu",
+        return READ_BAD_SECTION(reader, index, "has a record %#x of %zu bytes, expected %zu",
                                 record->attribute, record->payload.size, least);
     for (size_t i = 0; i < words; i++) {
         uint32_t symbol = info_word(record->payload, i);
 
         if (symbol == 0 || symbol >= reader->cubin->symbol_count)
-            return read_bad_section(reader, index, "has a record %#x for symbol %u of %zu",
+            return READ_BAD_SECTION(reader, index, "has a record %#x for symbol %u of %zu",
                                     record->attribute, symbol, reader->cubin->symbol_count);
     }
     return true;
@@ -94,21 +83,24 @@ static bool check_info(const struct reader *reader, size_t index)
         reader->cubin->has_unknown_records |= unknown_is_record(section, &record);
     }
     if (rest.size > 0)
-        return read_bad_section(reader, index, "ends within a record, at byte %zu of %zu",
+        return READ_BAD_SECTION(reader, index, "ends within a record, at byte %zu of %zu",
                                 section->data.size - rest.size, section->data.size);
     return true;
 }
 
-/* Checks one (function symbol, symbol or string) pair of the call graph or the prototypes. */
-static bool check_graph_pair(const struct reader *reader, size_t index, size_t entry,
-                             bool has_string)
+/* Checks one pair of the call graph or the prototypes: a function's symbol, and a symbol or, by the
+ * part, a string. */
+static bool check_graph_pair(const struct reader *reader, size_t index, size_t entry, int32_t part)
 {
     const struct cubin *cubin = reader->cubin;
     struct bytes data = cubin->sections[index].data;
+    bool has_string = part == CALLGRAPH_ADDRESS || part == CALLGRAPH_INDIRECT;
     uint32_t first = info_word(data, entry * 2);
     uint32_t second = info_word(data, entry * 2 + 1);
     size_t limit = has_string ? cubin->strings.size : cubin->symbol_count;
 
+    if (part == 0)
+        return READ_BAD_SECTION(reader, index, "does not begin with a part's number");
     if (first == 0 || first >= cubin->symbol_count)
         return read_damaged(reader, "entry %zu of " READ_SECTION " is for symbol %u of %zu", entry,
                             READ_SECTION_ARG(reader, index), first, cubin->symbol_count);
@@ -119,41 +111,27 @@ static bool check_graph_pair(const struct reader *reader, size_t index, size_t e
     return true;
 }
 
-static bool check_pair_size(const struct reader *reader, size_t index)
+/* The call graph; or prototypes, which are like its part of functions whose address is taken. */
+static bool check_graph(const struct reader *reader, size_t index)
 {
-    size_t size = reader->cubin->sections[index].data.size;
+    const struct cubin_section *section = &reader->cubin->sections[index];
+    struct bytes data = section->data;
+    bool has_parts = section->type == SHT_CUDA_CALLGRAPH;
+    int32_t part = has_parts ? 0 : CALLGRAPH_ADDRESS;
 
-    return size % 8 == 0 ||
-           read_bad_section(reader, index, "has %zu bytes, expected pairs of 8", size);
-}
-
-static bool check_callgraph(const struct reader *reader, size_t index)
-{
-    struct bytes data = reader->cubin->sections[index].data;
-    int32_t part = 0;
-
+    if (data.size % 8 != 0)
+        return READ_BAD_SECTION(reader, index, "has %zu bytes, expected pairs of 8", data.size);
     for (size_t i = 0; i < data.size / 8; i++) {
         int32_t second = (int32_t)info_word(data, i * 2 + 1);
+        bool begins_part = has_parts && info_word(data, i * 2) == 0 && second < 0;
 
-        if (info_word(data, i * 2) == 0 && second < 0) {
-            if (second < CALLGRAPH_CANDIDATE)
-                return read_bad_section(reader, index, "begins part %d, expected -1 to -4", second);
+        if (begins_part && second < CALLGRAPH_CANDIDATE)
+            return READ_BAD_SECTION(reader, index, "begins part %d, expected -1 to -4", second);
+        if (begins_part)
             part = second;
-        } else if (part == 0) {
-            return read_bad_section(reader, index, "does not begin with a part's number");
-        } else if (!check_graph_pair(reader, index, i,
-                                     part == CALLGRAPH_ADDRESS || part == CALLGRAPH_INDIRECT)) {
+        else if (!check_graph_pair(reader, index, i, part))
             return false;
-        }
     }
-    return true;
-}
-
-static bool check_prototypes(const struct reader *reader, size_t index)
-{
-    for (size_t i = 0; i < reader->cubin->sections[index].data.size / 8; i++)
-        if (!check_graph_pair(reader, index, i, true))
-            return false;
     return true;
 }
 
@@ -170,7 +148,7 @@ static bool check_notes(const struct reader *reader, size_t index)
             size += (((uint64_t)info_word(rest, 0) + 3) & ~UINT64_C(3)) +
                     (((uint64_t)info_word(rest, 1) + 3) & ~UINT64_C(3));
         if (!bytes_slice(rest, size, rest.size >= size ? rest.size - size : 0, &rest))
-            return read_bad_section(
+            return READ_BAD_SECTION(
                 reader, index, "ends within a note of %" PRIu64 " bytes, of which %zu are there",
                 size, rest.size);
     }
@@ -189,9 +167,8 @@ static bool check_section(const struct reader *reader, size_t index)
     case SHT_CUDA_MERC_INFO:
         return check_info(reader, index);
     case SHT_CUDA_CALLGRAPH:
-        return check_pair_size(reader, index) && check_callgraph(reader, index);
     case SHT_CUDA_PROTOTYPE:
-        return check_pair_size(reader, index) && check_prototypes(reader, index);
+        return check_graph(reader, index);
     case SHT_NOTE:
         return check_notes(reader, index);
     default:
@@ -236,16 +213,16 @@ static bool skip_beginning(const struct cubin_section *section, struct text *nam
  * 13); that of a relocation section ends with its target's whole name, and those of others that
  * belong to code with the function's name. The merge and the driver treat sections by name, so a
  * name that does not match is damage. */
-static bool is_named_after(const struct cubin_section *section, const struct cubin_section *owner)
+static bool is_named_after(const struct reader *reader, const struct cubin_section *section,
+                           const struct cubin_section *owner)
 {
-    const struct text code = sections_of_class(CLASS_TEXT)->name;
     bool is_relocation = format_is_relocations(section->type);
     struct text end = owner->name, name = section->name;
 
-    if (!is_relocation && !text_starts(end, code))
+    if (!is_relocation && !text_starts(end, reader->code))
         return true;
     if (!is_relocation)
-        end = text_drop(end, code.size - 1);
+        end = text_drop(end, reader->code.size - 1);
     if (section->type == SHT_REL || section->type == SHT_RELA || section->type == SHT_CUDA_INFO ||
         section->type == SHT_CUDA_SHARED || format_is_constant(section->type))
         return skip_beginning(section, &name) && text_equal(name, end);
@@ -262,12 +239,12 @@ static bool check_code(const struct reader *reader, size_t index)
 
     if (section->type != SHT_PROGBITS || !(section->flags & SHF_EXECINSTR))
         return true;
-    if (!text_skip(&name, sections_of_class(CLASS_TEXT)->name))
-        return read_bad_section(reader, index, "holds code, whose name begins with .text.");
+    if (!text_skip(&name, reader->code))
+        return READ_BAD_SECTION(reader, index, "holds code, whose name begins with .text.");
     function = cubin_section_function(cubin, (uint32_t)index);
     return cubin->type == ET_EXEC || function == 0 ||
            text_equal(name, cubin->symbols[function].name) ||
-           read_bad_section(reader, index, "holds function '%.*s'",
+           READ_BAD_SECTION(reader, index, "holds function '%.*s'",
                             TEXT_ARG(cubin->symbols[function].name));
 }
 
@@ -275,18 +252,17 @@ static bool check_code(const struct reader *reader, size_t index)
 static bool check_type(const struct reader *reader, size_t index)
 {
     const struct cubin_section *section = &reader->cubin->sections[index];
-    const struct text name = sections_of_class(CLASS_INFO)->name;
     bool is_table = section->type == SHT_SYMTAB || section->type == SHT_STRTAB;
 
     if (is_table && (section->flags & SHF_CUDA_MERCURY))
-        return read_bad_section(reader, index, "is a table of all sections, with Mercury's flag");
-    if (!text_starts(section->name, name))
+        return READ_BAD_SECTION(reader, index, "is a table of all sections, with Mercury's flag");
+    if (!text_starts(section->name, reader->info))
         return true;
     if (section->type != SHT_CUDA_INFO)
-        return read_bad_section(reader, index, "has type %#x, expected %#x", section->type,
+        return READ_BAD_SECTION(reader, index, "has type %#x, expected %#x", section->type,
                                 SHT_CUDA_INFO);
-    return section->info == 0 || !text_equal(section->name, name) ||
-           read_bad_section(reader, index, "belongs to section %u, expected none", section->info);
+    return section->info == 0 || !text_equal(section->name, reader->info) ||
+           READ_BAD_SECTION(reader, index, "belongs to section %u, expected none", section->info);
 }
 
 /* Mercury's relocations are of its own sections (ptxas 12.9 to 13.5). */
@@ -296,12 +272,12 @@ static bool check_owner(const struct reader *reader, size_t index)
     const struct cubin_section *owner = owner_of(reader->cubin, section);
 
     if (section->type == SHT_CUDA_MERC_RELA && owner)
-        return read_bad_section(reader, index,
+        return READ_BAD_SECTION(reader, index,
                                 "has relocations of section %u (%.*s), which is none "
                                 "of Mercury's",
                                 section->info, TEXT_ARG(owner->name));
-    return !owner || is_named_after(section, owner) ||
-           read_bad_section(reader, index,
+    return !owner || is_named_after(reader, section, owner) ||
+           READ_BAD_SECTION(reader, index,
                             "of type %#x has a name that does not fit section %u "
                             "(%.*s), to which it belongs",
                             section->type, section->info, TEXT_ARG(owner->name));

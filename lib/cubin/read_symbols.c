@@ -24,16 +24,16 @@ static bool check_symbol_table(const struct reader *reader, size_t index, struct
 
     if (section->entry_size != SYMBOL_SIZE || section->size % SYMBOL_SIZE != 0 ||
         section->size == 0)
-        return read_bad_section(reader, index,
+        return READ_BAD_SECTION(reader, index,
                                 "has %" PRIu64 " bytes in symbols of %" PRIu64
                                 ", expected symbols of %zu",
                                 section->size, section->entry_size, SYMBOL_SIZE);
     if (section->info > section->size / SYMBOL_SIZE)
-        return read_bad_section(reader, index, "says that %u of its %" PRIu64 " symbols are local",
+        return READ_BAD_SECTION(reader, index, "says that %u of its %" PRIu64 " symbols are local",
                                 section->info, section->size / SYMBOL_SIZE);
     if (table->type != SHT_STRTAB || table->data.size == 0 ||
         table->data.data[table->data.size - 1] != '\0')
-        return read_bad_section(reader, index, "is linked to section %u, which is no string table",
+        return READ_BAD_SECTION(reader, index, "is linked to section %u, which is no string table",
                                 section->link);
     *strings = table->data;
     return true;
@@ -44,18 +44,9 @@ static bool is_alignment(uint64_t value)
     return value != 0 && value <= READ_LARGEST_ALIGNMENT && (value & (value - 1)) == 0;
 }
 
-__attribute__((format(printf, 3, 4))) static bool bad_symbol(const struct reader *reader,
-                                                             size_t index, const char *format, ...)
-{
-    va_list arguments;
-    const char *text;
-
-    va_start(arguments, format);
-    text = arena_vprintf(&reader->cubin->arena, format, arguments);
-    va_end(arguments);
-    return read_damaged(reader, "symbol %zu (%.*s) %s", index,
-                        TEXT_ARG(reader->cubin->symbols[index].name), text);
-}
+#define BAD_SYMBOL(reader, index, format, ...)                                                     \
+    read_damaged(reader, "symbol %zu (%.*s) " format, index,                                       \
+                 TEXT_ARG((reader)->cubin->symbols[index].name), ##__VA_ARGS__)
 
 /* Checks that a symbol defined in a section lies within it. */
 static bool check_definition(const struct reader *reader, size_t index)
@@ -67,14 +58,14 @@ static bool check_definition(const struct reader *reader, size_t index)
         return true;
     /* The link rewrites .debug_frame without the frames of removed functions. */
     if (cubin_is_kind(section, KIND_FRAMES))
-        return bad_symbol(reader, index, "stands in " READ_SECTION ", where none can",
+        return BAD_SYMBOL(reader, index, "stands in " READ_SECTION ", where none can",
                           READ_SECTION_ARG(reader, symbol->section));
     if (section->type == SHT_CUDA_SHARED || section->type == SHT_CUDA_RESERVED_SHARED) {
         /* Before the link a shared object's value is its alignment (measured). */
         if (!is_alignment(symbol->value))
-            return bad_symbol(reader, index, "has alignment %" PRIu64, symbol->value);
+            return BAD_SYMBOL(reader, index, "has alignment %" PRIu64, symbol->value);
         if (symbol->size > section->size)
-            return bad_symbol(reader, index,
+            return BAD_SYMBOL(reader, index,
                               "has %" PRIu64 " bytes in " READ_SECTION " of %" PRIu64, symbol->size,
                               READ_SECTION_ARG(reader, symbol->section), section->size);
         return true;
@@ -83,7 +74,7 @@ static bool check_definition(const struct reader *reader, size_t index)
     if (section->has_no_bytes && symbol->size == 0)
         return true;
     if (symbol->value > section->size || symbol->size > section->size - symbol->value)
-        return bad_symbol(
+        return BAD_SYMBOL(
             reader, index,
             "has %" PRIu64 " bytes at byte %" PRIu64 " of " READ_SECTION ", which has %" PRIu64,
             symbol->size, symbol->value, READ_SECTION_ARG(reader, symbol->section), section->size);
@@ -95,9 +86,9 @@ static bool check_symbol(const struct reader *reader, size_t index)
     const struct cubin_symbol *symbol = &reader->cubin->symbols[index];
 
     if (symbol->binding > STB_WEAK)
-        return bad_symbol(reader, index, "has binding %u, expected 0 to 2", symbol->binding);
+        return BAD_SYMBOL(reader, index, "has binding %u, expected 0 to 2", symbol->binding);
     if (symbol->size > READ_LARGEST_OBJECT)
-        return bad_symbol(reader, index, "has %" PRIu64 " bytes", symbol->size);
+        return BAD_SYMBOL(reader, index, "has %" PRIu64 " bytes", symbol->size);
     switch (symbol->section) {
     case SECTION_ABSOLUTE:
         return true;
@@ -108,13 +99,13 @@ static bool check_symbol(const struct reader *reader, size_t index)
         /* fall through */
     case SECTION_COMMON:
         if (!is_alignment(symbol->value))
-            return bad_symbol(reader, index, "has alignment %" PRIu64, symbol->value);
+            return BAD_SYMBOL(reader, index, "has alignment %" PRIu64, symbol->value);
         return true;
     default:
         if (symbol->section == (SECTION_SPECIAL | SHN_XINDEX))
-            return bad_symbol(reader, index, "has no extended section index");
+            return BAD_SYMBOL(reader, index, "has no extended section index");
         if (symbol->section >= reader->cubin->section_count)
-            return bad_symbol(reader, index, "stands in section %u of %zu", symbol->section,
+            return BAD_SYMBOL(reader, index, "stands in section %u of %zu", symbol->section,
                               reader->cubin->section_count);
         return check_definition(reader, index);
     }
@@ -213,7 +204,7 @@ static bool find_symbol_tables(struct reader *reader)
             return read_damaged(reader, "sections %u and %zu are both symbol tables", cubin->symtab,
                                 i);
         if (type == SHT_SYMTAB && (cubin->sections[i].flags & SHF_INFO_LINK))
-            return read_bad_section(reader, i, "is a symbol table that belongs to a section");
+            return READ_BAD_SECTION(reader, i, "is a symbol table that belongs to a section");
         if (type == SHT_SYMTAB)
             cubin->symtab = (uint32_t)i;
         if (type == SHT_CUDA_MERC_SYMTAB && !check_mercury_symbols(reader, i))
@@ -290,21 +281,21 @@ static bool check_relocation_section(const struct reader *reader, size_t index)
     const struct cubin_section *target;
 
     if (section->entry_size != wanted || section->size % wanted != 0)
-        return read_bad_section(reader, index,
+        return READ_BAD_SECTION(reader, index,
                                 "has %" PRIu64 " bytes in records of %" PRIu64
                                 ", expected records of %zu",
                                 section->size, section->entry_size, wanted);
     if (cubin->sections[section->link].type != table)
-        return read_bad_section(reader, index, "is linked to section %u, which is no symbol table",
+        return READ_BAD_SECTION(reader, index, "is linked to section %u, which is no symbol table",
                                 section->link);
     if (section->info == 0 || section->info >= cubin->section_count)
-        return read_bad_section(reader, index, "relocates section %u of %zu", section->info,
+        return READ_BAD_SECTION(reader, index, "relocates section %u of %zu", section->info,
                                 cubin->section_count);
     target = &cubin->sections[section->info];
     if (section->size &&
         (target->has_no_bytes || target->type == SHT_SYMTAB || target->type == SHT_STRTAB ||
          target->type == SHT_RELA || target->type == SHT_REL))
-        return read_bad_section(reader, index,
+        return READ_BAD_SECTION(reader, index,
                                 "relocates " READ_SECTION ", which cannot be relocated",
                                 READ_SECTION_ARG(reader, section->info));
     return true;

@@ -8,12 +8,6 @@
 #include "facts/attributes.h"
 #include "facts/toolkits.h"
 
-bool unknown_is_record(const struct cubin_section *section, const struct info_record *record)
-{
-    return section->type == SHT_CUDA_COMPAT ? !compat_rule(record->attribute)
-                                            : !attributes_find(record->attribute);
-}
-
 bool unknown_is(const struct cubin_section *section)
 {
     return section->type != SHT_NULL && !section->facts;

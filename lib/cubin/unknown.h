@@ -15,7 +15,12 @@
 bool unknown_is(const struct cubin_section *section);
 
 /* True for a record of .nv.info, .nv.info.F, their twins or .nv.compat that no row describes. */
-bool unknown_is_record(const struct cubin_section *section, const struct info_record *record);
+static inline bool unknown_is_record(const struct cubin_section *section,
+                                     const struct info_record *record)
+{
+    return section->type == SHT_CUDA_COMPAT ? !compat_rule(record->attribute)
+                                            : !attributes_find(record->attribute);
+}
 
 /* True if its contents may follow those of another cubin's section of that name: nvlink 13.5
  * concatenates sections of type PROGBITS whatever their names, and relocates them like debug

@@ -1,7 +1,5 @@
-/* attributes.c: looks up the rows of attributes.def and compat.def. */
+/* attributes.c: the rows of attributes.def and compat.def. */
 #include "facts/attributes.h"
-
-#include <stddef.h>
 
 static const struct finalizer_record finalizers[] = {
 #define FINALIZER(sm, attribute, value, first, last) {sm, attribute, value, {first, last}},
@@ -9,7 +7,7 @@ static const struct finalizer_record finalizers[] = {
 #undef FINALIZER
 };
 
-static const struct attribute_facts rows[UINT8_MAX + 1] = {
+const struct attribute_facts attributes_rows[UINT8_MAX + 1] = {
 #define ATTRIBUTE(number, name, symbols, passes, first, last)                                      \
     [number] = {number, SYMBOLS_##symbols, PASSES_##passes, {first, last}, #name},
 #include "facts/attributes.def"
@@ -23,17 +21,6 @@ static const struct compat_rule rules[UINT8_MAX + 1] = {
 #include "facts/compat.def"
 #undef COMPAT
 };
-
-const struct attribute_facts *attributes_find(uint8_t number)
-{
-    return rows[number].name ? &rows[number] : NULL;
-}
-
-enum attribute_pass attributes_pass(uint8_t number, const struct toolkit_facts *toolkit)
-{
-    return toolkit_is_in(toolkit, rows[number].toolkits) ? (enum attribute_pass)rows[number].passes
-                                                         : PASSES_NOTHING;
-}
 
 const struct finalizer_record *attributes_of_finalizer(const struct finalizer_record *last,
                                                        unsigned sm,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "facts/toolkits.h"
@@ -53,11 +54,24 @@ struct finalizer_record {
     struct toolkit_range toolkits;
 };
 
+/* By number; where there is no row, without a name. */
+extern const struct attribute_facts attributes_rows[UINT8_MAX + 1];
+
 /* The attribute's row, or NULL. */
-const struct attribute_facts *attributes_find(uint8_t number);
+static inline const struct attribute_facts *attributes_find(uint8_t number)
+{
+    return attributes_rows[number].name ? &attributes_rows[number] : NULL;
+}
 
 /* What the toolkit's nvlink passes on; PASSES_NOTHING for an attribute without a row. */
-enum attribute_pass attributes_pass(uint8_t number, const struct toolkit_facts *toolkit);
+static inline enum attribute_pass attributes_pass(uint8_t number,
+                                                  const struct toolkit_facts *toolkit)
+{
+    const struct attribute_facts *row = &attributes_rows[number];
+
+    return toolkit_is_in(toolkit, row->toolkits) ? (enum attribute_pass)row->passes
+                                                 : PASSES_NOTHING;
+}
 
 /* The next record after `last` (NULL: the first) for code of that number; NULL after the last. */
 const struct finalizer_record *attributes_of_finalizer(const struct finalizer_record *last,

@@ -212,8 +212,7 @@ void exact_write_symbols(struct exact *join)
     for (uint32_t i = EXACT_SYMBOLS + 1; i < image->section_count; i++)
         if (image->sections[i].type == SHT_CUDA_MERC_SYMTAB)
             write_table(join, i, true);
-    image_take_strings(image, EXACT_STRINGS, &(struct image_strings){.bytes = join->strings.bytes});
-    join->strings.bytes = (struct buffer){0};
+    image_take_strings(image, EXACT_STRINGS, &join->strings.bytes);
 }
 
 /* Whether the symbol names a place in the program's data, which all chunks must have. */

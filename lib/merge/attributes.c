@@ -68,7 +68,9 @@ struct encoder {
     struct info_record *records; /* of its current section, in reading order */
     size_t count;
     size_t capacity;
-    struct needs needs; /* of the current function */
+    uint32_t seen[UINT8_MAX + 1]; /* by attribute: the last section that has it ... */
+    uint32_t section;             /* ... of those so far */
+    struct needs needs;           /* of the current function */
 };
 
 /* Bytes of stack of a kernel. Measured: without a bound in a cycle of calls. */
@@ -111,12 +113,11 @@ static uint32_t row_of_input(const struct merging *m, size_t file, uint32_t inde
 static void put_record(struct encoder *encoder, const struct info_record *record)
 {
     struct merging *m = encoder->m;
-    const struct attribute_facts *facts = attributes_find(record->attribute);
+    bool is_parameter = attributes_rows[record->attribute].symbols == SYMBOLS_PARAMETER;
     size_t words = info_symbol_words(record);
-    bool has_payload = record->format == EIFMT_SVAL;
 
     info_put_head(&encoder->out, record->format, record->attribute,
-                  has_payload ? record->payload.size : record->value);
+                  record->format == EIFMT_SVAL ? record->payload.size : record->value);
     for (size_t i = 0; i < words; i++) {
         uint32_t row = row_of_input(m, encoder->file, info_word(record->payload, i));
 
@@ -126,11 +127,11 @@ static void put_record(struct encoder *encoder, const struct info_record *record
                           info_word(record->payload, i));
         buffer_u32(&encoder->out, row);
     }
-    if (words == 0 && facts && facts->symbols == SYMBOLS_PARAMETER && record->payload.size >= 4) {
+    if (words == 0 && is_parameter && record->payload.size >= 4) {
         buffer_u32(&encoder->out, m->out->rows.nameless[encoder->file]);
         words = 1;
     }
-    if (has_payload)
+    if (record->payload.size > words * 4)
         buffer_append(&encoder->out, record->payload.data + words * 4,
                       record->payload.size - words * 4);
 }
@@ -139,9 +140,11 @@ static void read_section_records(struct encoder *encoder, struct bytes rest)
 {
     struct info_record record;
 
-    while (info_next(&rest, &record))
+    while (info_next(&rest, &record)) {
         ARENA_PUSH(&encoder->m->arena, encoder->records, encoder->count, encoder->capacity) =
             record;
+        encoder->seen[record.attribute] = encoder->section;
+    }
 }
 
 static void encode_program_record(struct encoder *encoder, const struct info_record *record)
@@ -277,10 +280,7 @@ static void encode_function_record(struct encoder *encoder, const struct info_re
 
 static bool has_record(const struct encoder *encoder, uint8_t attribute)
 {
-    for (size_t i = 0; i < encoder->count; i++)
-        if (encoder->records[i].attribute == attribute)
-            return true;
-    return false;
+    return encoder->seen[attribute] == encoder->section;
 }
 
 /* Encodes a record that a function lacks, once. */
@@ -289,7 +289,7 @@ static void add_record(struct encoder *encoder, const struct info_record *record
     if (has_record(encoder, record->attribute))
         return;
     encode_function_record(encoder, record, function);
-    ARENA_PUSH(&encoder->m->arena, encoder->records, encoder->count, encoder->capacity) = *record;
+    encoder->seen[record->attribute] = encoder->section;
 }
 
 /* Encodes the records that a kernel lacks but the functions that it reaches have, in their order,
@@ -348,7 +348,7 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
         put_word_record(encoder, EIATTR_CRS_STACK_SIZE, call_stack);
     if (encoder->needs.has_masks && !m->request->relocatable)
         add_record(encoder, &mask, function);
-    if (m->out->layout.kernel_count == 1)
+    if (encoder->needs.is_only)
         add_all_records(encoder, function);
     else
         add_reached_records(encoder, function, 0);
@@ -356,7 +356,7 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
         add_record(encoder, &barriers, function);
     if (is_summed)
         put_extern_records(encoder);
-    else if (!m->request->relocatable && (merging_target(m)->flags & TARGET_HAS_FORM_90) &&
+    else if (!m->request->relocatable && (m->target->flags & TARGET_HAS_FORM_90) &&
              (m->functions[function].flags & REACHES_ALIAS))
         put_record(encoder, &mask);
 }
@@ -388,7 +388,7 @@ static void encode_function(struct encoder *encoder, const struct merged_section
         info_put_head(&encoder->out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, MERCURY_ISA_FIRST);
     for (size_t i = encoder->count; i-- > 0;)
         if (needs_moves(&encoder->needs, encoder->records[i].attribute, section->function))
-            encoder->records[i].attribute = 0; /* so that it counts as one that lacks */
+            encoder->seen[encoder->records[i].attribute] = 0; /* it is added behind the others */
         else
             encode_function_record(encoder, &encoder->records[i], section->function);
     encode_added_records(encoder, section->function);
@@ -413,6 +413,7 @@ bool attributes_encode(struct merging *m)
         const struct merged_section *section = &m->out->sections[m->out->order[i]];
 
         encoder.count = 0;
+        encoder.section++;
         encoder.out.size = 0;
         encoder.is_twin = merged_is_twin(section->class);
         if (section->class == CLASS_INFO || section->class == CLASS_TWIN_INFO)

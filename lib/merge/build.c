@@ -13,9 +13,7 @@ static uint32_t find_index(const struct merging *m, const struct section_facts *
 
 static uint32_t link_of(const struct merging *m, const struct merged_section *section)
 {
-    if (section->class == CLASS_OTHER || section->class == CLASS_TWIN_OTHER)
-        return 0;
-    switch (sections_of_class(section->class)->link) {
+    switch (section->facts ? section->facts->link : SECTION_LINK_NOTHING) {
     case SECTION_LINK_STRINGS:
         return ORDERING_STRTAB;
     case SECTION_LINK_SYMBOLS:
@@ -92,11 +90,12 @@ static uint32_t shared_with(const struct merging *m, const struct merged_section
 static void add_to_image(struct merging *m, const struct merged_section *section)
 {
     bool has_no_bytes = section->class >= CLASS_SHARED;
+    uint32_t name = section->header_name ?: names_put(m, NAMES_SHSTRTAB, section->name);
     uint32_t info = info_of(m, section);
 
     image_add_section(m->image, &(struct image_section){
                                     .name = section->name,
-                                    .name_offset = section->header_name,
+                                    .name_offset = name,
                                     .type = section->type,
                                     .flags = image_flags_of(m, section, info),
                                     .alignment = section->alignment,
@@ -110,19 +109,27 @@ static void add_to_image(struct merging *m, const struct merged_section *section
                                 });
 }
 
+static void add_table(struct merging *m, unsigned table, uint32_t link)
+{
+    const struct section_facts *row = ordering_table(table);
+    uint32_t index = image_add_made(m->image, row, link);
+
+    m->image->sections[index].name_offset = names_put(m, NAMES_SHSTRTAB, row->name);
+}
+
 void build_tables(struct merging *m)
 {
     bool is_extended = ordering_is_extended(m);
 
     ARRAY_RESERVE(m->image->sections, m->image->section_capacity,
                   m->out->order_count + ORDERING_INDICES + 1);
-    image_add_made(m->image, ordering_table(ORDERING_SHSTRTAB), 0);
-    image_add_made(m->image, ordering_table(ORDERING_STRTAB), 0);
-    image_add_made(m->image, ordering_table(ORDERING_SYMTAB), ORDERING_STRTAB);
+    add_table(m, ORDERING_SHSTRTAB, 0);
+    add_table(m, ORDERING_STRTAB, 0);
+    add_table(m, ORDERING_SYMTAB, ORDERING_STRTAB);
     if (is_extended)
-        image_add_made(m->image, ordering_table(ORDERING_INDICES), ORDERING_SYMTAB);
-    image_begin_symbols(m->image, is_extended ? ORDERING_INDICES : 0, m->out->rows.count,
-                        &m->out->strings, &m->out->table);
+        add_table(m, ORDERING_INDICES, ORDERING_SYMTAB);
+    image_begin_symbols(m->image, is_extended ? ORDERING_INDICES : 0, m->out->rows.count, NULL,
+                        &m->out->table);
 }
 
 static void set_header(struct merging *m)
@@ -141,19 +148,6 @@ static void set_header(struct merging *m)
                       arch.sm << CUBIN_FLAGS_SM_SHIFT | CUBIN_FLAGS_NOTE(note);
 }
 
-void build_names(struct merging *m)
-{
-    size_t bytes = 0;
-
-    /* The sum of the cubins' own tables is about the size needed. */
-    for (size_t file = 0; file < m->count; file++)
-        bytes += m->cubins[file]->strings.size;
-    buffer_reserve(&m->out->strings.bytes, bytes);
-    table_reserve(&m->out->strings.offsets, m->out->order_count + m->symbol_count);
-    creation_put_names(m);
-    symtab_encode(m);
-}
-
 void build_image(struct merging *m)
 {
     struct image *image = m->image;
@@ -161,8 +155,8 @@ void build_image(struct merging *m)
     set_header(m);
     for (size_t i = 0; i < m->out->order_count; i++)
         add_to_image(m, &m->out->sections[m->out->order[i]]);
-    image_set_section_names(image, ORDERING_SHSTRTAB, &m->out->section_strings);
     mercury_encode_symbols(m);
-    image_take_strings(image, ORDERING_STRTAB, &m->out->strings);
+    image_take_strings(image, ORDERING_SHSTRTAB, &m->out->names.tables[NAMES_SHSTRTAB]);
+    image_take_strings(image, ORDERING_STRTAB, &m->out->names.tables[NAMES_STRTAB]);
     image_layout(image);
 }

@@ -8,44 +8,32 @@ struct creation {
     struct merging *m;
     uint32_t *info_of; /* by symbol: a function's merged section of records, or MERGE_NONE */
     bool *is_created;  /* by merged section */
-    size_t capacity;
+    uint32_t *few;     /* merged sections of no function, without those of relocations */
+    size_t few_count;
 };
 
-enum { IN_STRTAB = 1, IN_SHSTRTAB = 2, IN_BOTH = IN_STRTAB | IN_SHSTRTAB };
-
-static void add_name(struct creation *creation, struct text name, uint32_t section, unsigned tables)
-{
-    struct placing *out = creation->m->out;
-    uint32_t offset;
-
-    if (tables & IN_STRTAB)
-        ARENA_PUSH(&creation->m->arena, out->names, out->name_count, creation->capacity) =
-            (struct created_name){name, section};
-    if (!(tables & IN_SHSTRTAB))
-        return;
-    offset = image_string(&out->section_strings, name);
-    if (section != MERGE_NONE)
-        out->sections[section].header_name = offset;
-}
-
-static void note_created(struct creation *creation, uint32_t section)
+/* False if it is noted already. */
+static bool note_created(struct creation *creation, uint32_t section)
 {
     struct placing *out = creation->m->out;
 
     if (creation->is_created[section])
-        return;
+        return false;
     creation->is_created[section] = true;
     out->created[out->created_count++] = section;
+    return true;
 }
 
 static void create(struct creation *creation, uint32_t section)
 {
-    const struct merged_section *made = &creation->m->out->sections[section];
+    struct merged_section *made = &creation->m->out->sections[section];
+    const uint32_t *places;
 
-    if (creation->is_created[section] || made->class == CLASS_COUNT)
+    if (made->class == CLASS_COUNT || !note_created(creation, section))
         return;
-    note_created(creation, section);
-    add_name(creation, made->name, section, IN_BOTH);
+    places = names_put_both(creation->m, made->name);
+    made->header_name = places[NAMES_SHSTRTAB];
+    made->name_offset = places[NAMES_STRTAB];
 }
 
 /* A function's section that there may not be: its name is there all the same. */
@@ -55,7 +43,7 @@ static void create_own(struct creation *creation, uint32_t section, enum section
     if (section != MERGE_NONE)
         create(creation, section);
     else
-        add_name(creation, layout_name(creation->m, class, 0, function), MERGE_NONE, IN_BOTH);
+        names_put_both(creation->m, layout_name(creation->m, class, 0, function));
 }
 
 /* The same for relocations of a section of this name; `lists` is NULL when it is not there. */
@@ -67,9 +55,9 @@ static void create_list(struct creation *creation, const uint32_t *lists, uint32
     if (list != MERGE_NONE)
         create(creation, list);
     else
-        add_name(creation,
-                 relocations_name(creation->m, sections_find(type, 0, (struct text){0}), target),
-                 MERGE_NONE, IN_BOTH);
+        names_put_both(
+            creation->m,
+            relocations_name(creation->m, sections_find(type, 0, (struct text){0}), target));
 }
 
 static void create_code(struct creation *creation, uint32_t section)
@@ -88,14 +76,22 @@ static void create_code(struct creation *creation, uint32_t section)
  * makes the section's symbol. */
 static void create_parameters(struct creation *creation, uint32_t section)
 {
-    const struct merged_section *made = &creation->m->out->sections[section];
+    struct merged_section *made = &creation->m->out->sections[section];
 
-    if (creation->is_created[section])
+    if (!note_created(creation, section))
         return;
-    note_created(creation, section);
-    add_name(creation, made->name, section, IN_SHSTRTAB);
+    made->header_name = names_put(creation->m, NAMES_SHSTRTAB, made->name);
     create_list(creation, made->lists, SHT_REL, made->name);
-    add_name(creation, made->name, section, IN_STRTAB);
+    made->name_offset = names_put(creation->m, NAMES_STRTAB, made->name);
+}
+
+/* Of a local symbol; functions without one share an empty name of their own. */
+static void put_local_name(struct merging *m, struct text name)
+{
+    if (name.size > 0)
+        names_put(m, NAMES_STRTAB, name);
+    else if (m->out->nameless == 0)
+        m->out->nameless = image_put_string(&m->out->names.tables[NAMES_STRTAB], name);
 }
 
 static void create_local(struct creation *creation, const struct merged_local *local)
@@ -106,14 +102,14 @@ static void create_local(struct creation *creation, const struct merged_local *l
 
     if (!local->is_section) {
         if (local->index == MERGE_NONE)
-            add_name(creation, (struct text){0}, MERGE_NONE, IN_STRTAB);
+            put_local_name(creation->m, (struct text){0});
         else if (symtab_writes(m, local->index))
-            add_name(creation, m->out->placed[local->index].name, MERGE_NONE, IN_STRTAB);
+            put_local_name(creation->m, m->out->placed[local->index].name);
         return;
     }
     section = symtab_section_named(m, local->file, local->index);
     if (section == MERGE_NONE && symtab_names_debug_shared(m, local->file, local->index))
-        add_name(creation, sections_of_class(CLASS_DEBUG_SHARED)->name, MERGE_NONE, IN_BOTH);
+        names_put_both(creation->m, sections_of_class(CLASS_DEBUG_SHARED)->name);
     if (section == MERGE_NONE || ordering_is_last(m, &m->out->sections[section]))
         return;
     made = &m->out->sections[section];
@@ -188,16 +184,23 @@ static void create_cubin(struct creation *creation, size_t file, size_t *local)
 
 static void create_class(struct creation *creation, enum section_class class)
 {
-    for (uint32_t i = 0; i < creation->m->out->section_count; i++)
-        if (creation->m->out->sections[i].class == class)
-            create(creation, i);
+    for (size_t i = 0; i < creation->few_count; i++)
+        if (creation->m->out->sections[creation->few[i]].class == class)
+            create(creation, creation->few[i]);
 }
 
+/* Before all other names stand the prototypes that cubins have, also for functions that are gone.
+ */
 static void create_head(struct creation *creation)
 {
-    image_string(&creation->m->out->section_strings, (struct text){0});
+    const struct call_graph *graph = &creation->m->graph;
+
+    for (enum name_table i = 0; i < NAMES_TABLES; i++)
+        image_put_string(&creation->m->out->names.tables[i], (struct text){0});
+    for (size_t i = 0; i < graph->prototype_count; i++)
+        names_put(creation->m, NAMES_STRTAB, graph->prototypes[i]);
     for (unsigned i = ORDERING_SHSTRTAB; i <= ORDERING_INDICES; i++)
-        add_name(creation, ordering_table(i)->name, MERGE_NONE, IN_BOTH);
+        names_put_both(creation->m, ordering_table(i)->name);
     create_class(creation, CLASS_NOTE);
     create_class(creation, CLASS_INFO);
     create_class(creation, CLASS_COMPAT);
@@ -211,7 +214,7 @@ static void create_tail(struct creation *creation)
     create_class(creation, CLASS_GLOBAL);
     create_class(creation, CLASS_CALLGRAPH);
     create_class(creation, CLASS_PROTOTYPE);
-    add_name(creation, sections_of_class(CLASS_PROTOTYPE)->name, MERGE_NONE, IN_BOTH);
+    names_put_both(creation->m, sections_of_class(CLASS_PROTOTYPE)->name);
     /* Kernels get constants from the function read last first. */
     for (size_t i = out->constant_count; i-- > 0;)
         create(creation, out->constants[i].to);
@@ -220,45 +223,29 @@ static void create_tail(struct creation *creation)
 
 void creation_order(struct merging *m)
 {
+    size_t count = m->out->section_count;
     struct creation creation = {
         .m = m,
         .info_of = merging_none(m, m->symbol_count),
-        .is_created = arena_zalloc(&m->arena, m->out->section_count, sizeof(bool)),
+        .is_created = arena_zalloc(&m->arena, count, sizeof(bool)),
+        .few = arena_alloc(&m->arena, count, sizeof(uint32_t)),
     };
     size_t local = 0;
 
-    table_reserve(&m->out->section_strings.offsets, m->out->section_count);
-    m->out->created = arena_alloc(&m->arena, m->out->section_count, sizeof *m->out->created);
-    for (uint32_t i = 0; i < m->out->section_count; i++)
-        if (m->out->sections[i].class == CLASS_FUNCTION_INFO)
-            creation.info_of[m->out->sections[i].function] = i;
+    table_reserve(&m->out->names.known, count + m->resolved.global_count);
+    m->out->created = arena_alloc(&m->arena, count, sizeof *m->out->created);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct merged_section *section = &m->out->sections[i];
+
+        if (section->class == CLASS_FUNCTION_INFO)
+            creation.info_of[section->function] = i;
+        else if (section->function == MERGE_NONE && section->target == MERGE_NONE)
+            creation.few[creation.few_count++] = i;
+    }
     create_head(&creation);
     for (size_t file = 0; file < m->count; file++)
         create_cubin(&creation, file, &local);
     create_tail(&creation);
-    for (uint32_t i = 0; i < m->out->section_count; i++)
+    for (uint32_t i = 0; i < count; i++)
         note_created(&creation, i);
-}
-
-void creation_put_names(struct merging *m)
-{
-    for (size_t i = 0; i < m->out->name_count; i++) {
-        const struct created_name *name = &m->out->names[i];
-
-        if (name->section != MERGE_NONE) {
-            m->out->sections[name->section].name_offset =
-                image_string(&m->out->strings, name->name);
-        } else if (name->name.size > 0) {
-            image_string(&m->out->strings, name->name);
-        } else if (m->out->nameless == 0) {
-            m->out->nameless = (uint32_t)m->out->strings.bytes.size;
-            buffer_char(&m->out->strings.bytes, 0);
-        }
-    }
-    for (size_t i = 0; i < m->resolved.global_count; i++) {
-        uint32_t symbol = m->resolved.globals[i];
-
-        if (symtab_writes(m, symbol) || resolve_is_unified_table(m->symbols[symbol].name))
-            image_string(&m->out->strings, m->out->placed[symbol].name);
-    }
 }

@@ -47,7 +47,7 @@ static void encode_part(struct merging *m, struct buffer *out, int part,
             if (!has_strings && (!m->is_live[item] || m->out->rows.of_symbol[item] >= end))
                 continue;
             put_graph_pair(out, row,
-                           has_strings ? image_string(&m->out->strings, m->graph.prototypes[item])
+                           has_strings ? names_put(m, NAMES_STRTAB, m->graph.prototypes[item])
                                        : m->out->rows.of_symbol[item]);
         }
     }
@@ -64,7 +64,7 @@ static void encode_prototypes(struct merging *m, struct buffer *out)
     for (uint32_t symbol = 0; symbol < m->symbol_count; symbol++)
         if (last[symbol] != MERGE_NONE && has_written_prototype(m, symbol))
             put_graph_pair(out, m->out->rows.of_symbol[symbol],
-                           image_string(&m->out->strings, m->graph.prototypes[last[symbol]]));
+                           names_put(m, NAMES_STRTAB, m->graph.prototypes[last[symbol]]));
 }
 
 static void encode_calls(struct merging *m, struct buffer *out, size_t end)
@@ -90,10 +90,6 @@ void graph_encode(struct merging *m)
 
     CONTEXT_DEFER(buffer_cleanup, &prototypes);
     CONTEXT_DEFER(buffer_cleanup, &calls);
-    /* All that cubins have, also for functions that are gone. */
-    image_string(&m->out->strings, (struct text){0});
-    for (size_t i = 0; i < m->graph.prototype_count; i++)
-        image_string(&m->out->strings, m->graph.prototypes[i]);
     encode_calls(m, &calls, m->out->rows.count);
     encode_prototypes(m, &prototypes);
     set_class_contents(m, CLASS_CALLGRAPH, &calls);

@@ -71,37 +71,28 @@ static uint32_t printed_registers(const struct merging *m, uint32_t symbol)
     return m->functions[symbol].registers;
 }
 
-static void put_line(const struct printer *printer, uint32_t symbol)
+/* In Graphviz entry points are boxes, and functions whose address is taken have a dashed line. */
+static void put_function(const struct printer *printer, uint32_t symbol)
 {
     const struct merging *m = printer->m;
-    const struct merged_symbol *function = &m->symbols[symbol];
+    bool is_dot = printer->is_dot, is_kernel = merged_is_kernel(&m->symbols[symbol]);
+    bool is_taken = index_lists_count(&m->graph.taken, symbol) > 0;
     uint32_t registers = printed_registers(m, symbol);
 
-    buffer_printf(printer->out, "%u: %s%s", printer->number[symbol],
-                  merged_is_kernel(function) ? "^" : "",
-                  index_lists_count(&m->graph.taken, symbol) > 0 ? "&" : "");
+    buffer_printf(printer->out, is_dot ? "    f%u [label=\"" : "%u: ", printer->number[symbol]);
+    if (!is_dot)
+        buffer_printf(printer->out, "%s%s", is_kernel ? "^" : "", is_taken ? "&" : "");
     put_function_name(printer, symbol);
     if (registers)
-        buffer_printf(printer->out, " [%u]", registers);
-    buffer_string(printer->out, " ->");
+        buffer_printf(printer->out, is_dot ? "\\n%u registers" : " [%u]", registers);
+    if (is_dot)
+        buffer_printf(printer->out, "\"%s%s];\n", is_kernel ? ", shape=box" : "",
+                      is_taken ? ", style=dashed" : "");
+    else
+        buffer_string(printer->out, " ->");
     put_edges(printer, symbol);
-    buffer_char(printer->out, '\n');
-}
-
-/* Entry points are boxes, functions whose address is taken have a dashed line. */
-static void put_node(const struct printer *printer, uint32_t symbol)
-{
-    const struct merging *m = printer->m;
-    uint32_t registers = printed_registers(m, symbol);
-
-    buffer_printf(printer->out, "    f%u [label=\"", printer->number[symbol]);
-    put_function_name(printer, symbol);
-    if (registers)
-        buffer_printf(printer->out, "\\n%u registers", registers);
-    buffer_printf(printer->out, "\"%s%s];\n",
-                  merged_is_kernel(&m->symbols[symbol]) ? ", shape=box" : "",
-                  index_lists_count(&m->graph.taken, symbol) > 0 ? ", style=dashed" : "");
-    put_edges(printer, symbol);
+    if (!is_dot)
+        buffer_char(printer->out, '\n');
 }
 
 /* For a kernel with more registers than it needs itself, prints the function that needs them. */
@@ -158,7 +149,7 @@ void graph_print(const struct merging *m, struct buffer *out)
                       m->request->arch.sm);
     number_functions(&printer);
     for (uint32_t i = 0; i < printer.count; i++)
-        (printer.is_dot ? put_node : put_line)(&printer, printer.symbols[i]);
+        put_function(&printer, printer.symbols[i]);
     if (printer.is_dot)
         buffer_string(out, "}\n");
     for (uint32_t i = 0; i < printer.count && !printer.is_dot; i++)

@@ -24,10 +24,11 @@ static uint32_t add_section(struct merging *m, const struct merged_section *sect
 }
 
 /* The type of a section in the output: an executable has only ELF's own types. */
-static uint32_t output_type_of(const struct merging *m, enum section_class class, uint32_t type)
+static uint32_t output_type_of(const struct merging *m, enum section_class class,
+                               const struct section_facts *facts, uint32_t type)
 {
     if (m->request->relocatable || merged_is_twin(class) || class == CLASS_OTHER ||
-        sections_of_class(class)->contents == SECTION_MADE)
+        (facts && facts->contents == SECTION_MADE))
         return type;
     return class >= CLASS_SHARED ? SHT_NOBITS : SHT_PROGBITS;
 }
@@ -46,9 +47,10 @@ uint32_t layout_make_row(struct merging *m, const struct section_facts *row, str
                          uint32_t function)
 {
     return add_section(m, &(struct merged_section){
+                              .facts = row,
                               .class = row->class,
                               .name = name,
-                              .type = output_type_of(m, row->class, row->type),
+                              .type = output_type_of(m, row->class, row, row->type),
                               .flags = row->flags,
                               .alignment = row->alignment,
                               .entry_size = row->entry_size,
@@ -133,9 +135,10 @@ static uint32_t find_output_section(struct merging *m, enum section_class class,
                                     const struct cubin_section *input, uint32_t owner)
 {
     struct merged_section section = {
+        .facts = input->facts,
         .class = class,
         .name = input->name,
-        .type = output_type_of(m, class, input->type),
+        .type = output_type_of(m, class, input->facts, input->type),
         .flags = input->flags,
         .alignment = 1,
         .entry_size = (uint32_t)input->entry_size, /* 0 or 1 for concatenated sections */
@@ -208,7 +211,7 @@ static void place_commons(struct merging *m)
 {
     const struct section_facts *facts = sections_of_class(CLASS_GLOBAL);
     const struct cubin_section global = {
-        .name = facts->name, .type = facts->type, .flags = facts->flags};
+        .name = facts->name, .facts = facts, .type = facts->type, .flags = facts->flags};
 
     for (size_t i = m->request->relocatable ? 0 : m->resolved.common_count; i-- > 0;) {
         const struct merged_symbol *symbol = &m->symbols[m->resolved.commons[i]];

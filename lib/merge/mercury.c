@@ -250,12 +250,12 @@ static const struct merged_section *twin_of(const struct merging *m, uint32_t se
     return &m->out->sections[twin == MERGE_NONE ? section : twin];
 }
 
-static struct image_symbol section_row(const struct merging *m, uint32_t section)
+static struct image_symbol section_row(struct merging *m, uint32_t section)
 {
     const struct merged_section *twin = twin_of(m, section);
 
     return (struct image_symbol){
-        .name = sections_plain_name(twin->name),
+        .name_offset = names_put(m, NAMES_STRTAB, sections_plain_name(twin->name)),
         .type = STT_SECTION,
         .binding = STB_LOCAL,
         .section = twin->index,
@@ -308,7 +308,7 @@ void mercury_encode_symbols(struct merging *m)
         return;
     symtab = m->out->sections[m->out->twin_symtab].index;
     indices = m->out->twin_indices == MERGE_NONE ? 0 : m->out->sections[m->out->twin_indices].index;
-    image_begin_symbols(m->image, indices, m->out->rows.twin_count, &m->out->strings, &rows);
+    image_begin_symbols(m->image, indices, m->out->rows.twin_count, NULL, &rows);
     image_put_symbol(&rows, 0, &(struct image_symbol){0});
     for (size_t row = 1; row < rows.count; row++) {
         uint32_t symbol = m->out->rows.symbols[row];

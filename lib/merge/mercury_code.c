@@ -3,7 +3,7 @@
  * instruction tells its size: 1 means 16 bytes, 2 means 32, 0x41 and 0x42 mean 4, others with the
  * low six bits 0x10 or 0x11 are 2 bytes. Loads from constant banks have 32, and the offset in the
  * bank from byte 28 on; the bank is in byte 12. */
-#include "merge/mercury_code.h"
+#include "merge/relocate.h"
 
 #include <string.h>
 

@@ -87,15 +87,14 @@ static void warn_of_stacks(struct merging *m)
         diag_note("nor that of %zu more entry functions; -v names them", unbounded - 1);
 }
 
-/* From here on every symbol and section has its number. Names and symbols go into tables of their
- * own, contents into sections. */
+/* From here on every symbol and section has its number. */
 static bool encode(struct merging *m)
 {
     build_tables(m);
     graph_encode(m);
     mercury_encode(m);
     warn_of_stacks(m);
-    build_names(m);
+    symtab_encode(m);
     if (attributes_encode(m))
         relocations_write(m);
     return !m->failed;
@@ -109,8 +108,7 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
         .request = request, .cubins = cubins, .count = count, .image = image, .out = &out};
 
     CONTEXT_DEFER(arena_cleanup, &m.arena);
-    CONTEXT_DEFER(image_strings_cleanup, &out.strings);
-    CONTEXT_DEFER(image_strings_cleanup, &out.section_strings);
+    CONTEXT_DEFER(names_cleanup, &out.names);
     CONTEXT_DEFER(table_cleanup, &out.section_names);
     CONTEXT_DEFER(memory_cleanup, &out.relocations.items);
     CONTEXT_DEFER(memory_cleanup, &out.sections);

@@ -179,7 +179,7 @@ bool attributes_encode(struct merging *m);
 /* Adds .nv.callgraph, and .nv.prototype unless it would be empty. */
 void graph_add_sections(struct merging *m);
 
-/* Writes their contents, and prototypes to m->out->strings, after rows. */
+/* Writes their contents, after rows. */
 void graph_encode(struct merging *m);
 
 /* graph_print.c: writes the call graph in the form that m->request asks for, after rows: nvlink's
@@ -188,15 +188,20 @@ void graph_encode(struct merging *m);
  */
 void graph_print(const struct merging *m, struct buffer *out);
 
+/* names.c: the names in both string tables. */
+
+/* The place of a name in a table, to which it is added if it is new; 0 for an empty one. */
+uint32_t names_put(struct merging *m, enum name_table table, struct text name);
+
+/* The places of a section's name in both. */
+const uint32_t *names_put_both(struct merging *m, struct text name);
+void names_cleanup(void *names);
+
 /* creation.c: the order in which nvlink makes sections and their names. */
 
-/* Finds it: m->out->created and m->out->names, and fills m->out->section_strings. Comes after all
- * sections have been added. */
+/* Finds it: m->out->created; and fills both string tables but for the names of global symbols.
+ * Comes after all sections have been added. */
 void creation_order(struct merging *m);
-
-/* Adds the names of sections and symbols to m->out->strings, and records the sections' offsets.
- * Comes after the call graph's prototypes, which stand first. */
-void creation_put_names(struct merging *m);
 
 /* ordering.c: the order of the image's sections. */
 
@@ -250,16 +255,13 @@ static inline bool symtab_makes_local(const struct merging *m, uint32_t symbol)
            toolkit_does(m->request->toolkit, TOOLKIT_MAKES_SHARED_LOCAL);
 }
 
-/* Writes the table, and names to m->out->strings. Changes nothing else. */
+/* Writes the table, and names to .strtab. Changes nothing else. */
 void symtab_encode(struct merging *m);
 
 /* build.c: makes the image of merged sections and tables. */
 
 /* Begins m->image with its tables. */
 void build_tables(struct merging *m);
-
-/* Adds names to m->out->strings, then encodes the symbols of `merging`. Changes nothing else. */
-void build_names(struct merging *m);
 
 /* Adds the sections to m->image and lays it out. Comes last: all contents are there. */
 void build_image(struct merging *m);

@@ -15,6 +15,8 @@ static void add_function_externs(struct needs *needs, uint32_t function)
     struct bytes rest = m->functions[function].records;
     struct info_record record;
 
+    if (!(m->functions[function].flags & REACHES_EXTERNS))
+        return;
     while (info_next(&rest, &record))
         for (size_t i = 0; records_is_externs(&record) && i < record.payload.size / 4; i++) {
             uint32_t symbol =
@@ -37,18 +39,17 @@ static int compare_keys(const void *a, const void *b, void *keys)
                    ((const uint32_t *)keys)[*(const uint32_t *)b]);
 }
 
-/* Lists the functions that a kernel reaches through others with the flag, in the order in which
- * they were read. Measured: the program's only kernel has all functions that are kept. */
-static void list_reached(struct needs *needs, uint32_t kernel, enum reach_flag flag)
+/* Lists the functions that a kernel reaches, in the order in which they were read. Measured: the
+ * program's only kernel has all functions that are kept. */
+static void list_reached(struct needs *needs, uint32_t kernel)
 {
     struct merging *m = needs->m;
-    bool is_only = m->out->layout.kernel_count == 1;
     const uint32_t *found = NULL;
-    size_t count = is_only ? m->symbol_count : reach_walk(m, kernel, flag, &found);
+    size_t count =
+        needs->is_only ? m->symbol_count : reach_walk(m, kernel, REACHES_ANYTHING, &found);
 
-    needs->reached_count = 0;
     for (size_t i = 0; i < count; i++) {
-        uint32_t function = is_only ? (uint32_t)i : found[i];
+        uint32_t function = needs->is_only ? (uint32_t)i : found[i];
 
         if (m->functions[function].records.size > 0)
             needs->reached[needs->reached_count++] = function;
@@ -89,21 +90,6 @@ static void order_all_externs(struct needs *needs, uint32_t kernel, size_t own)
     }
 }
 
-/* Collects a kernel's externs: its own, then those of the functions that it reaches. */
-static void collect_externs(struct needs *needs, uint32_t function)
-{
-    needs->adds_externs = false;
-    start_externs(needs, &function, 1);
-    if (!attributes_are_summed(needs->m, function))
-        return;
-    list_reached(needs, function, REACHES_EXTERNS);
-    if (needs->m->out->layout.kernel_count == 1)
-        order_all_externs(needs, function, needs->extern_count);
-    else
-        for (size_t i = 0; i < needs->reached_count; i++)
-            add_function_externs(needs, needs->reached[i]);
-}
-
 static bool has_attribute(struct bytes rest, uint8_t attribute)
 {
     struct info_record record;
@@ -135,15 +121,10 @@ static void collect_record(struct needs *needs, const struct info_record *record
 }
 
 /* Collects what the functions that a kernel reaches need together, with its own. */
-static void collect_records(struct needs *needs, uint32_t function)
+static void collect_records(struct needs *needs)
 {
     const struct merging *m = needs->m;
 
-    needs->reached_count = 0;
-    memset(needs->values, 0, sizeof needs->values);
-    if (attributes_are_summed(m, function) &&
-        (m->out->layout.kernel_count == 1 || (m->reach[function].flags & REACHES_RECORDS)))
-        list_reached(needs, function, REACHES_ANYTHING);
     for (size_t i = 0; i < needs->reached_count; i++) {
         struct bytes rest = m->functions[needs->reached[i]].records;
         struct info_record record;
@@ -158,7 +139,6 @@ static void collect_records(struct needs *needs, uint32_t function)
 uint16_t needs_value(const struct needs *needs, const struct info_record *record, uint32_t kernel)
 {
     const struct merging *m = needs->m;
-    bool is_only = m->out->layout.kernel_count == 1;
     bool has_alias = m->reach[kernel].flags & REACHES_ALIAS;
     uint16_t together = needs->values[record->attribute];
 
@@ -169,11 +149,11 @@ uint16_t needs_value(const struct needs *needs, const struct info_record *record
     case PASSES_OR:
         return together;
     case PASSES_MASK:
-        if (is_only && !needs->has_changes && !has_alias && !needs->lacks_masks)
+        if (needs->is_only && !needs->has_changes && !has_alias && !needs->lacks_masks)
             return record->value;
         return record->value | together | (has_alias ? NEEDS_ALIAS_MASK : 0);
     case PASSES_MOST_OF_SEVERAL:
-        return is_only && has_attribute(m->functions[kernel].records, record->attribute)
+        return needs->is_only && has_attribute(m->functions[kernel].records, record->attribute)
                    ? record->value
                    : together;
     default:
@@ -206,7 +186,7 @@ bool needs_moves(const struct needs *needs, uint8_t attribute, uint32_t kernel)
 
     if (attribute == EIATTR_EXTERNS)
         return needs->adds_externs;
-    if (m->out->layout.kernel_count != 1 || needs->reached_count == 0 ||
+    if (!needs->is_only || needs->reached_count == 0 ||
         attributes_pass(attribute, needs->m->request->toolkit) != PASSES_UNION)
         return false;
     CONTEXT_DEFER(buffer_cleanup, &words);
@@ -221,6 +201,7 @@ void needs_begin(struct needs *needs, struct merging *m)
 {
     *needs = (struct needs){
         .m = m,
+        .is_only = m->out->layout.kernel_count == 1,
         .externs = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t)),
         .extern_of = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint32_t)),
         .reached = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t)),
@@ -237,9 +218,25 @@ void needs_begin(struct needs *needs, struct merging *m)
 
 void needs_collect(struct needs *needs, uint32_t function, bool is_twin)
 {
+    unsigned reaches = needs->m->reach[function].flags;
+
     needs->is_twin = is_twin;
-    collect_externs(needs, function);
-    collect_records(needs, function);
+    needs->adds_externs = false;
+    needs->reached_count = 0;
+    memset(needs->values, 0, sizeof needs->values);
+    start_externs(needs, &function, 1);
+    if (!attributes_are_summed(needs->m, function))
+        return;
+    if (needs->is_only || (reaches & (REACHES_RECORDS | REACHES_EXTERNS)))
+        list_reached(needs, function);
+    if (needs->is_only)
+        order_all_externs(needs, function, needs->extern_count);
+    else
+        for (size_t i = 0; i < needs->reached_count; i++)
+            add_function_externs(needs, needs->reached[i]);
+    if (!needs->is_only && !(reaches & REACHES_RECORDS))
+        needs->reached_count = 0;
+    collect_records(needs);
 }
 
 void needs_words(const struct needs *needs, uint8_t attribute, uint32_t kernel,
@@ -247,7 +244,7 @@ void needs_words(const struct needs *needs, uint8_t attribute, uint32_t kernel,
 {
     const struct merging *m = needs->m;
 
-    if (m->out->layout.kernel_count > 1)
+    if (!needs->is_only)
         add_words(words, m->functions[kernel].records, attribute);
     for (size_t i = 0; i < needs->reached_count; i++)
         add_words(words, m->functions[needs->reached[i]].records, attribute);

@@ -10,6 +10,7 @@
 
 struct needs {
     struct merging *m;
+    bool is_only;      /* the program has one kernel */
     bool is_twin;      /* of Mercury's records */
     bool has_changes;  /* the link drops a function, or one is outside the program */
     bool has_masks;    /* some function that is kept has SPARSE_MMA_MASK ... */

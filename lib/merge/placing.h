@@ -30,6 +30,7 @@ struct merged_section {
     uint64_t size;
     const uint8_t *data; /* size bytes: a view into a cubin, or `own` */
     uint8_t *own;        /* a copy in the image's arena that may be changed, or NULL */
+    const struct section_facts *facts; /* NULL: of an unknown kind */
     enum section_class class;
     uint32_t type;
     uint32_t entry_size;
@@ -38,7 +39,7 @@ struct merged_section {
     uint32_t twin;     /* Mercury's twin of the section, or MERGE_NONE */
     uint32_t lists[LIST_COUNT]; /* of its relocations, or MERGE_NONE */
     uint32_t bank;              /* constants: the bank's number */
-    uint32_t file;              /* info sections: the cubin and section that they come from */
+    /* info sections: that which they come from, in the cubin of the function */
     uint32_t input;
     uint32_t copies;      /* moved constants: first of the adjacent entries in placing.constants */
     uint32_t index;       /* in the image; 0 = not placed yet */
@@ -110,10 +111,14 @@ struct rows {
     size_t twin_count; /* number of leading rows that Mercury's symbol table has too */
 };
 
-/* A name in .strtab. */
-struct created_name {
-    struct text name;
-    uint32_t section; /* the merged section that has it, or MERGE_NONE */
+enum name_table { NAMES_STRTAB, NAMES_SHSTRTAB, NAMES_TABLES };
+
+/* The names in both string tables. */
+struct names {
+    struct table known;               /* the index of each in `places` */
+    uint32_t (*places)[NAMES_TABLES]; /* where it stands; 0: not in that table */
+    size_t capacity;
+    struct buffer tables[NAMES_TABLES];
 };
 
 struct placing {
@@ -145,12 +150,9 @@ struct placing {
     uint32_t *order;             /* the merged sections in the order of the image */
     size_t order_count;
     struct rows rows;
-    struct image_strings strings;         /* .strtab */
-    struct image_strings section_strings; /* .shstrtab */
+    struct names names;
     uint32_t *created; /* all merged sections in the order in which nvlink makes them */
     size_t created_count;
-    struct created_name *names; /* of sections and local symbols, in the order of .strtab */
-    size_t name_count;
     uint32_t nameless;          /* in .strtab: the empty name of functions that have none */
     struct image_symbols table; /* .symtab */
 };

@@ -12,7 +12,6 @@
  * records against the end of the driver's shared memory are kept. */
 #include "merge/relocate.h"
 
-#include "merge/mercury_code.h"
 #include "merge/merge_steps.h"
 
 static void keep_symbol(struct relocation_list *list, uint32_t type, uint32_t symbol)

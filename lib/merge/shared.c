@@ -63,7 +63,7 @@ static void align_common(struct shared_planner *planner)
 
 uint64_t shared_reserved_bytes(const struct merging *m)
 {
-    return m->request->has_no_reserved_shared ? 0 : merging_target(m)->reserved;
+    return m->request->has_no_reserved_shared ? 0 : m->target->reserved;
 }
 
 /* Makes room in .nv_debug.shared, the section of variables that belong to no single kernel. */
@@ -317,7 +317,7 @@ bool shared_layout_reserved(struct merging *m)
     uint32_t *variables = arena_alloc(&m->arena, m->symbol_count, sizeof *variables);
     uint32_t *scratch = arena_alloc(&m->arena, m->symbol_count, sizeof *scratch);
     uint64_t base = m->request->relocatable ? 0 : DRIVERS_OWN;
-    const uint32_t most = merging_target(m)->reserved;
+    const uint32_t most = m->target->reserved;
     size_t count = list_reserved_variables(m, variables);
     uint64_t alignment = 1;
     uint64_t end = base;

@@ -93,7 +93,7 @@ uint32_t symtab_section_named(const struct merging *m, size_t file, uint32_t ind
  * by the linker. From sm_100 on the driver's reserved bytes do not count (measured). */
 static bool is_named(const struct merging *m, const struct merged_section *section)
 {
-    bool is_large = section->size > (merging_is_mercury(m) ? merging_target(m)->reserved : 0);
+    bool is_large = section->size > (merging_is_mercury(m) ? m->target->reserved : 0);
 
     if (section->class == CLASS_DEBUG_SHARED)
         return merging_keeps_all(m) && is_large;
@@ -250,31 +250,31 @@ void symtab_assign(struct merging *m)
             m->out->sections[m->out->sections[i].twin].row = m->out->sections[i].row;
 }
 
-static struct image_symbol section_symbol(const struct merging *m, uint32_t index)
+static struct image_symbol section_symbol(struct merging *m, uint32_t index)
 {
     const struct merged_section *section = &m->out->sections[index];
     bool is_like_twin = m->out->has_twins && section->twin != MERGE_NONE &&
                         merged_is_bank(section, CONSTANTS_BANK) &&
                         toolkit_does(m->request->toolkit, TOOLKIT_NAMES_CONSTANTS_LIKE_TWINS);
-    struct image_symbol row = {.name = section->name,
-                               .name_offset = section->name_offset,
+    struct image_symbol row = {.name_offset = section->name_offset,
                                .type = STT_SECTION,
                                .binding = STB_LOCAL,
                                .section = section->index};
 
-    if (is_like_twin) {
-        row.name = sections_plain_name(m->out->sections[section->twin].name);
-        row.name_offset = 0;
-    }
+    if (is_like_twin)
+        row.name_offset =
+            names_put(m, NAMES_STRTAB, sections_plain_name(m->out->sections[section->twin].name));
+    else if (row.name_offset == 0)
+        row.name_offset = names_put(m, NAMES_STRTAB, section->name);
     return row;
 }
 
-static struct image_symbol image_symbol_of(const struct merging *m, uint32_t index)
+static struct image_symbol image_symbol_of(struct merging *m, uint32_t index)
 {
     const struct merged_symbol *symbol = &m->symbols[index];
     const struct placed_symbol *placed = &m->out->placed[index];
     struct image_symbol row = {
-        .name = placed->name,
+        .name_offset = names_put(m, NAMES_STRTAB, placed->name),
         .value = placed->value,
         .size = symbol->size,
         .type = symbol->type,
@@ -302,6 +302,12 @@ static struct image_symbol image_symbol_of(const struct merging *m, uint32_t ind
 
 void symtab_encode(struct merging *m)
 {
+    for (size_t i = 0; i < m->resolved.global_count; i++) {
+        uint32_t symbol = m->resolved.globals[i];
+
+        if (symtab_writes(m, symbol) || resolve_is_unified_table(m->symbols[symbol].name))
+            names_put(m, NAMES_STRTAB, m->out->placed[symbol].name);
+    }
     image_put_symbol(&m->out->table, 0, &(struct image_symbol){0});
     for (size_t row = 1; row < m->out->rows.count; row++) {
         struct image_symbol symbol = {.type = STT_FUNC, .name_offset = m->out->nameless};

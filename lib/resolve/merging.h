@@ -165,9 +165,10 @@ struct merging {
     const struct merge_request *request;
     const struct cubin *const *cubins;
     size_t count;
-    struct image *image; /* its arena holds what will be written */
-    struct arena arena;  /* everything else */
-    bool failed;         /* the current step reported an error */
+    const struct target_facts *target; /* of the code: that of the first cubin */
+    struct image *image;               /* its arena holds what will be written */
+    struct arena arena;                /* everything else */
+    bool failed;                       /* the current step reported an error */
 
     unsigned abi;     /* of the output: CUBIN_ABI_VERSION, or CUBIN_OLD_ABI_VERSION */
     uint32_t toolkit; /* the newest one of inputs of CUDA 12 */
@@ -210,16 +211,10 @@ static inline uint32_t *merging_none(struct merging *m, size_t count)
     return indices;
 }
 
-/* What is known of the target of the code, which is that of the first cubin. */
-static inline const struct target_facts *merging_target(const struct merging *m)
-{
-    return targets_find(CUBIN_FLAGS_SM(m->cubins[0]->flags));
-}
-
 /* Targets whose cubins carry Mercury twins. */
 static inline bool merging_is_mercury(const struct merging *m)
 {
-    return (merging_target(m)->flags & TARGET_HAS_MERCURY) != 0;
+    return (m->target->flags & TARGET_HAS_MERCURY) != 0;
 }
 
 /* Whether the cubin is of chunks of this link. */

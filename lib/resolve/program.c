@@ -46,6 +46,7 @@ static void index_inputs(struct merging *m)
 {
     uint8_t *kind;
 
+    m->target = targets_find(CUBIN_FLAGS_SM(m->cubins[0]->flags));
     m->symbol_base = arena_zalloc(&m->arena, m->count + 1, sizeof *m->symbol_base);
     m->section_base = arena_zalloc(&m->arena, m->count + 1, sizeof *m->section_base);
     for (size_t file = 0; file < m->count; file++) {

@@ -301,7 +301,7 @@ void emit_image(struct unit *unit, uint16_t type)
     fill_sections(unit);
     image_set_symbols(image, unit->sections[SECTION_SYMBOLS], unit->symbols, unit->symbol_count,
                       &unit->strings);
-    image_take_strings(image, unit->sections[SECTION_STRINGS], &unit->strings);
+    image_take_strings(image, unit->sections[SECTION_STRINGS], &unit->strings.bytes);
     name_sections(unit);
     if (is_program(unit))
         image_layout_program(image, &(struct image_program_layout){.is_apart = has_form_90(unit)});

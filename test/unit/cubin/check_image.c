@@ -214,7 +214,8 @@ TEST(seventy_thousand_sections_are_written_and_read)
         symbols[i] = (struct image_symbol){
             .name = TEXT("s"), .type = STT_OBJECT, .binding = STB_GLOBAL, .section = places[i]};
     image_set_symbols(&image, 2, symbols, COUNT(places), &strings);
-    image_take_strings(&image, 3, &strings);
+    image_take_strings(&image, 3, &strings.bytes);
+    image_strings_free(&strings);
     finish(&image);
     check_file(&image);
     image_bytes(&image, &bytes);

@@ -1,5 +1,5 @@
 /* check_mercury.c: the second form of code from sm_100 on, and frames there, on real cubins. */
-#include "merge/mercury_code.h"
+#include "merge/relocate.h"
 #include "merged_output.h"
 
 static uint32_t word_at(struct bytes data, size_t at)

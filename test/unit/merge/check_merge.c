@@ -463,7 +463,7 @@ TEST(the_note_of_tools_is_the_linkers)
 /* Found by fuzzing. */
 TEST(record_for_a_symbol_that_vanishes_is_refused)
 {
-    struct info_record record;
+    struct info_record record = {0};
     struct bytes rest;
 
     read_input("12_common-sm_90-a.o");
