@@ -1,4 +1,4 @@
-/* archive.h: the members of an ar archive, by libelf; and thin archives, which have only the names
+/* archive.h: the members of an ar archive; and thin archives, which have only the names
  * of their members (ar's option T), as Meson makes them.
  *
  * A thin archive is "!<thin>\n" and then the headers of an ordinary one, with every name in the
