@@ -214,24 +214,6 @@ static const char *target_name(const struct members *members, char name[ARCH_NAM
     return name;
 }
 
-static void warn_missing(const struct members *members, size_t begin, size_t end, const char *name)
-{
-    char arch[ARCH_NAME_SIZE];
-
-    diag_warning("SM Arch ('%s') not found in '%s'", target_name(members, arch), name);
-    note_contents(members, begin, end, name);
-}
-
-static void warn_linked(const struct members *members, const char *name)
-{
-    char arch[ARCH_NAME_SIZE];
-
-    diag_warning(
-        "'%s' is ignored: its code for %s is linked already (ET_EXEC) and cannot be merged; "
-        "nvcc -dc makes relocatable code",
-        name, arch_name(members->arch, arch));
-}
-
 /* Single objects of an archive are often left out, so messages about them are for -vv. */
 static void report_object(const struct members *members, size_t begin, size_t end)
 {
@@ -251,6 +233,7 @@ static void report_file(const struct members *members, size_t begin, size_t end,
 {
     const struct member *first = &members->list[begin];
     struct outcome outcome = judge_file(members, begin, end);
+    char arch[ARCH_NAME_SIZE];
 
     if (first->is_system ||
         (outcome.has_taken && (first->object_name != first->file || !outcome.has_missing))) {
@@ -262,10 +245,15 @@ static void report_file(const struct members *members, size_t begin, size_t end,
         }
         return;
     }
-    if (outcome.has_missing && !suppress)
-        warn_missing(members, begin, end, first->file);
+    if (outcome.has_missing && !suppress) {
+        diag_warning("SM Arch ('%s') not found in '%s'", target_name(members, arch), first->file);
+        note_contents(members, begin, end, first->file);
+    }
     if (outcome.has_linked)
-        warn_linked(members, first->file);
+        diag_warning(
+            "'%s' is ignored: its code for %s is linked already (ET_EXEC) and cannot be merged; "
+            "nvcc -dc makes relocatable code",
+            first->file, arch_name(members->arch, arch));
 }
 
 void contents_report_missing(const struct members *members, bool suppress_arch_warning)

@@ -148,31 +148,27 @@ static void add_file_modules(struct modules *modules, const struct input_file *f
     modules->ok &= !archive.is_damaged;
 }
 
-static bool is_module_left_out(const struct modules *modules, size_t index)
-{
-    return table_find(&modules->registered, modules->ids[index].text) != TABLE_NONE;
-}
-
-static void print_ids(const struct modules *modules, struct buffer *list, bool firsts,
-                      bool last_first)
-{
-    for (size_t i = 0; i < modules->count; i++) {
-        size_t index = last_first ? modules->count - 1 - i : i;
-
-        if (modules->ids[index].is_first == firsts && !is_module_left_out(modules, index))
-            buffer_printf(list, "DEFINE_REGISTER_FUNC(%.*s)\n", TEXT_ARG(modules->ids[index].text));
-    }
-}
-
+/* First ids come first, each of the others from the last on; those that are registered are left
+ * out. */
 static void print_module_ids(const struct modules *modules, struct buffer *list, bool last_first)
 {
+    struct buffer ids = {0};
     size_t count = 0;
 
-    for (size_t i = 0; i < modules->count; i++)
-        count += !is_module_left_out(modules, i);
+    CONTEXT_DEFER(buffer_cleanup, &ids);
+    for (int pass = 0; pass < 2; pass++)
+        for (size_t i = 0; i < modules->count; i++) {
+            bool is_reversed = pass == 1 || last_first;
+            const struct module_id *id = &modules->ids[is_reversed ? modules->count - 1 - i : i];
+
+            if (id->is_first != (pass == 0) ||
+                table_find(&modules->registered, id->text) != TABLE_NONE)
+                continue;
+            buffer_printf(&ids, "DEFINE_REGISTER_FUNC(%.*s)\n", TEXT_ARG(id->text));
+            count++;
+        }
     buffer_printf(list, "#define NUM_PRELINKED_OBJECTS %zu\n", count);
-    print_ids(modules, list, true, last_first);
-    print_ids(modules, list, false, true);
+    buffer_text(list, buffer_view(&ids));
 }
 
 bool modules_list(struct buffer *list, const struct inputs *inputs, const struct table *compiled,
