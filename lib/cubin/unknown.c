@@ -72,49 +72,41 @@ static bool refuse_section(const struct cubin *cubin, const struct cubin_section
         cubin_is_mercury(section) ? " (--binary-kind=sass leaves Mercury's sections out)" : "");
 }
 
-/* Judges the sections of one cubin, or tells of those that are carried over. `kinds`: all that were
- * seen so far. */
-static bool walk_sections(const struct cubin *cubin, struct table *kinds, bool sass_only,
+/* Judges the sections, or tells once of each kind that is carried over. */
+static bool walk_sections(const struct cubin *const *cubins, size_t count, bool sass_only,
                           bool tells)
 {
+    struct table kinds = {0}; /* that were seen so far */
     struct arena arena = {0};
-    const bool *is_relocated = NULL;
-    bool ok = true;
-
-    CONTEXT_DEFER(arena_cleanup, &arena);
-    for (size_t i = 1; i < cubin->section_count; i++) {
-        const struct cubin_section *section = &cubin->sections[i];
-        uint32_t seen = (uint32_t)kinds->count;
-        const char *obstacle;
-        bool is_new;
-
-        if (!unknown_is(section) || (sass_only && cubin_is_mercury(section)))
-            continue;
-        is_new = table_add(kinds, kind_of_section(section), seen) == seen;
-        if (tells) { /* all were checked before */
-            if (is_new)
-                diag_caution("Section '%.*s' of type %#x in '%s' is of an unknown kind: it is "
-                             "carried over as it is",
-                             TEXT_ARG(section->name), section->type, cubin->name);
-            continue;
-        }
-        if (!is_relocated)
-            is_relocated = find_relocated(cubin, &arena);
-        obstacle = find_obstacle(cubin, i, is_relocated[i], is_new);
-        if (obstacle)
-            ok = refuse_section(cubin, section, obstacle);
-    }
-    return ok;
-}
-
-static bool walk_cubins(const struct cubin *const *cubins, size_t count, bool sass_only, bool tells)
-{
-    struct table kinds = {0};
     bool ok = true;
 
     CONTEXT_DEFER(table_cleanup, &kinds);
-    for (size_t file = 0; file < count; file++)
-        ok &= walk_sections(cubins[file], &kinds, sass_only, tells);
+    CONTEXT_DEFER(arena_cleanup, &arena);
+    for (size_t file = 0; file < count; file++) {
+        const bool *is_relocated = NULL;
+
+        for (size_t i = 1; i < cubins[file]->section_count; i++) {
+            const struct cubin_section *section = &cubins[file]->sections[i];
+            uint32_t seen = (uint32_t)kinds.count;
+            const char *obstacle;
+            bool is_new;
+
+            if (!unknown_is(section) || (sass_only && cubin_is_mercury(section)))
+                continue;
+            is_new = table_add(&kinds, kind_of_section(section), seen) == seen;
+            if (tells && is_new) /* all were checked before */
+                diag_caution("Section '%.*s' of type %#x in '%s' is of an unknown kind: it is "
+                             "carried over as it is",
+                             TEXT_ARG(section->name), section->type, cubins[file]->name);
+            if (tells)
+                continue;
+            if (!is_relocated)
+                is_relocated = find_relocated(cubins[file], &arena);
+            obstacle = find_obstacle(cubins[file], i, is_relocated[i], is_new);
+            if (obstacle)
+                ok = refuse_section(cubins[file], section, obstacle);
+        }
+    }
     return ok;
 }
 
@@ -222,13 +214,13 @@ bool unknown_check(const struct cubin *const *cubins, size_t count, bool sass_on
 {
     bool ok = true;
 
-    if (!walk_cubins(cubins, count, sass_only, false))
+    if (!walk_sections(cubins, count, sass_only, false))
         return false;
     for (size_t file = 0; file < count; file++)
         ok &= unknown_check_records(cubins[file], sass_only);
     if (!ok)
         return false;
-    walk_cubins(cubins, count, sass_only, true);
+    walk_sections(cubins, count, sass_only, true);
     tell_of_records(cubins, count, sass_only);
     return true;
 }

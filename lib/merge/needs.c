@@ -120,22 +120,6 @@ static void collect_record(struct needs *needs, const struct info_record *record
     }
 }
 
-/* Collects what the functions that a kernel reaches need together, with its own. */
-static void collect_records(struct needs *needs)
-{
-    const struct merging *m = needs->m;
-
-    for (size_t i = 0; i < needs->reached_count; i++) {
-        struct bytes rest = m->functions[needs->reached[i]].records;
-        struct info_record record;
-
-        if (!(m->functions[needs->reached[i]].flags & REACHES_MASK))
-            needs->values[EIATTR_SPARSE_MMA_MASK] |= NEEDS_ALIAS_MASK;
-        while (info_next(&rest, &record))
-            collect_record(needs, &record);
-    }
-}
-
 uint16_t needs_value(const struct needs *needs, const struct info_record *record, uint32_t kernel)
 {
     const struct merging *m = needs->m;
@@ -236,7 +220,15 @@ void needs_collect(struct needs *needs, uint32_t function, bool is_twin)
             add_function_externs(needs, needs->reached[i]);
     if (!needs->is_only && !(reaches & REACHES_RECORDS))
         needs->reached_count = 0;
-    collect_records(needs);
+    for (size_t i = 0; i < needs->reached_count; i++) {
+        const struct merged_function *reached = &needs->m->functions[needs->reached[i]];
+        struct info_record record;
+
+        if (!(reached->flags & REACHES_MASK))
+            needs->values[EIATTR_SPARSE_MMA_MASK] |= NEEDS_ALIAS_MASK;
+        for (struct bytes rest = reached->records; info_next(&rest, &record);)
+            collect_record(needs, &record);
+    }
 }
 
 void needs_words(const struct needs *needs, uint8_t attribute, uint32_t kernel,
