@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -18,6 +19,9 @@
 /* A link has a folder for a distributor, its output, lists and reports, and perhaps a kept file; a
  * process may have many links. */
 #define SLOTS 1280
+
+/* Milliseconds to wait for a file that is being created. */
+#define PATIENCE 50
 
 /* How deep nested folders are removed, the folder itself included; children make no nested ones. */
 #define DEEPEST 17
@@ -78,16 +82,20 @@ static void empty_folder(int directory, int depth)
     }
 }
 
+/* What is noted but not there is about to be made by another thread, which is waited for. */
 void leftover_remove_all(void)
 {
+    const struct timespec moment = {.tv_nsec = 1000000};
     int saved = errno;
 
     atomic_store(&is_ending, true);
     for (int i = 0; i < SLOTS; i++) {
         const char *path = atomic_load(&leftovers[i]);
 
-        if (path)
-            remove_entry(AT_FDCWD, path, 0);
+        for (int k = 0; k < PATIENCE && path && !remove_entry(AT_FDCWD, path, 0) &&
+                        errno == ENOENT && atomic_load(&leftovers[i]) == path;
+             k++)
+            nanosleep(&moment, NULL);
     }
     errno = saved;
 }
