@@ -4,6 +4,7 @@
  * not grow with names times patterns; the parts of -kernels-used likewise. */
 #include "input/used.h"
 
+#include "base/context.h"
 #include "base/search.h"
 #include "input/archive.h"
 #include "input/hostobj.h"
@@ -64,9 +65,10 @@ static void add_section_names(struct collector *collector, enum used_list list, 
 
 static void add_object_names(struct collector *collector, struct bytes data)
 {
-    struct hostobj object;
+    struct hostobj object = {0};
     struct bytes contents;
 
+    CONTEXT_DEFER(elf_file_close, &object.file);
     collector->has_lists = false;
     collector->object = data;
     hostobj_open(&object, collector->name, data);
