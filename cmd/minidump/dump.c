@@ -251,9 +251,10 @@ static bool dump_offload(struct visit *visit, struct bytes data)
 static bool dump_host_object(struct visit *visit, struct bytes data)
 {
     static const char *const sections[] = HOSTOBJ_SECTIONS;
-    struct hostobj object;
+    struct hostobj object = {0};
     struct bytes contents;
 
+    CONTEXT_DEFER(elf_file_close, &object.file);
     hostobj_open(&object, visit->name, data);
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         while (hostobj_next(&object, sections[i], &contents)) {

@@ -13,9 +13,10 @@ static void touch(uint8_t *sum, const void *data, size_t size)
 static void see_object(uint8_t *sum, struct bytes data)
 {
     static const char *const sections[] = HOSTOBJ_SECTIONS;
-    struct hostobj object;
+    struct hostobj object = {0};
     struct bytes contents;
 
+    CONTEXT_DEFER(elf_file_close, &object.file);
     hostobj_open(&object, "x.o", data);
     for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
         while (hostobj_next(&object, sections[i], &contents))

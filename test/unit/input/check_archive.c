@@ -1,5 +1,6 @@
 /* check_archive.c: archives and host objects, the inputs that contain others. */
 
+#include "base/context.h"
 #include "input/archive.h"
 #include "input/hostobj.h"
 #include "input_fixture.h"
@@ -157,9 +158,10 @@ TEST(no_truncation_of_an_archive_passes_unless_between_members)
 static bool list_sections(struct bytes data, struct buffer *list)
 {
     static const char *const sections[] = HOSTOBJ_SECTIONS;
-    struct hostobj object;
+    struct hostobj object = {0};
     struct bytes contents;
 
+    CONTEXT_DEFER(elf_file_close, &object.file);
     hostobj_open(&object, "x.o", data);
     for (int i = 0; i < COUNT(sections); i++)
         while (hostobj_next(&object, sections[i], &contents))
