@@ -6,6 +6,8 @@
  * The body is skipped here; scan.c reads it. */
 #include "ptx/parser.h"
 
+#include "base/buffer.h"
+#include "base/context.h"
 #include "base/memory.h"
 
 static void parse_alignments(struct parser *parser, uint32_t *alignment)
@@ -162,7 +164,7 @@ static bool is_item(const struct parser *parser)
 
 /* A directive that is not known is kept as it is, with all up to the next one: the assembler judges
  * it. */
-static void keep_directive(struct parser *parser, struct ptx_performance *found)
+static void keep_directive(struct parser *parser, struct buffer *unknown)
 {
     size_t start = parser->token.offset;
 
@@ -172,11 +174,12 @@ static void keep_directive(struct parser *parser, struct ptx_performance *found)
         parser_next(parser);
     while (parser->token.kind == TOKEN_NUMBER || parser->token.kind == TOKEN_WORD ||
            parser->token.kind == TOKEN_STRING || parser_at_mark(parser, ','));
-    found->unknown = text_of(arena_printf(parser->arena, "%.*s %.*s", TEXT_ARG(found->unknown),
-                                          TEXT_ARG(parser_from(parser, start))));
+    buffer_char(unknown, ' ');
+    buffer_text(unknown, parser_from(parser, start));
 }
 
-static void parse_directive(struct parser *parser, bool is_entry, struct ptx_performance *found)
+static void parse_directive(struct parser *parser, bool is_entry, struct ptx_performance *found,
+                            struct buffer *unknown)
 {
     const struct directive directives[] = {
         {".maxntid", false, NULL, found->maxntid, 3, true},
@@ -209,7 +212,7 @@ static void parse_directive(struct parser *parser, bool is_entry, struct ptx_per
             parse_numbers(parser, directive);
         return;
     }
-    keep_directive(parser, found);
+    keep_directive(parser, unknown);
 }
 
 static void check_directives(struct parser *parser, const struct ptx_item *item, size_t place)
@@ -241,17 +244,22 @@ static void check_directives(struct parser *parser, const struct ptx_item *item,
  * kernel may have, and which may be combined, was measured on ptxas. */
 static void parse_directives(struct parser *parser, struct ptx_item *item)
 {
+    struct ptx_performance *found = &item->function.performance;
     size_t place = parser->token.offset;
+    struct buffer unknown = {0};
 
+    CONTEXT_DEFER(buffer_cleanup, &unknown);
     while (parser->token.kind == TOKEN_DOT) {
         if (parser_at_dot(parser, ".pragma")) {
             parser_next(parser);
             parser_strings(parser);
             parser_mark(parser, ';');
         } else {
-            parse_directive(parser, item->function.is_entry, &item->function.performance);
+            parse_directive(parser, item->function.is_entry, found, &unknown);
         }
     }
+    if (unknown.size)
+        found->unknown = arena_text(parser->arena, buffer_view(&unknown));
     check_directives(parser, item, place);
 }
 

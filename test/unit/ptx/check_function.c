@@ -218,3 +218,16 @@ TEST_LOOP(directives_are_numbers_and_flags, COUNT(directives))
     }
     expect(directives[_i].wanted);
 }
+
+/* Text that is hostile: what is kept is as large as the text, not as its square. */
+TEST(many_unknown_directives_take_little_memory)
+{
+    static char text[3 * 6000 + 1];
+
+    for (size_t i = 0; i + 1 < sizeof text; i += 3)
+        memcpy(text + i, ".x ", 3);
+    const struct ptx_item *item = parse(HEADER ".entry k() ", suite_print("%s{}", text));
+    ck_assert_ptr_nonnull(item);
+    ck_assert_uint_eq(item->function.performance.unknown.size, 3 * 6000);
+    ck_assert_uint_lt(arena.block_size, 1u << 20);
+}
