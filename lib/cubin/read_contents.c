@@ -252,10 +252,13 @@ static bool check_code(const struct reader *reader, size_t index)
 static bool check_type(const struct reader *reader, size_t index)
 {
     const struct cubin_section *section = &reader->cubin->sections[index];
-    bool is_table = section->type == SHT_SYMTAB || section->type == SHT_STRTAB;
+    bool is_plain = section->type == SHT_SYMTAB || section->type == SHT_STRTAB ||
+                    section->type == SHT_REL || section->type == SHT_RELA;
 
-    if (is_table && (section->flags & SHF_CUDA_MERCURY))
-        return READ_BAD_SECTION(reader, index, "is a table of all sections, with Mercury's flag");
+    /* Mercury has its own types of these, except for .strtab, which it shares. */
+    if (is_plain && (section->flags & SHF_CUDA_MERCURY))
+        return READ_BAD_SECTION(reader, index, "is of type %#x, with Mercury's flag",
+                                section->type);
     if (!text_starts(section->name, reader->info))
         return true;
     if (section->type != SHT_CUDA_INFO)

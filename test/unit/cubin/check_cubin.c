@@ -332,6 +332,7 @@ static const struct {
     {"is none of Mercury's", {{H(".nv.merc.debug_frame", sh_flags), 0}}},
     {"with Mercury's flag", {{H(".symtab", sh_flags), SHF_CUDA_MERCURY}}},
     {"with Mercury's flag", {{H(".strtab", sh_flags), SHF_CUDA_MERCURY}}},
+    {"with Mercury's flag", {{H(".rela.debug_frame", sh_flags), SHF_CUDA_MERCURY}}},
     {"record 0x2f of 4 bytes, expected 8", {{W(".nv.merc.nv.info", 0), 0x42f04}}},
 };
 
