@@ -5,7 +5,6 @@
  * (__unnamed_2: constants, such as __PRETTY_FUNCTION__), files, and strings for debuggers are
  * numbered when the PTX is written. These get names made from their contents, which depend on
  * nothing else. */
-#include <stdio.h>
 #include <stdlib.h>
 #include <xxhash.h>
 

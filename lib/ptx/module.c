@@ -1,7 +1,6 @@
 /* module.c: parses a module into items. Directives need not begin a line; several may share one. */
 #include "ptx/module.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
