@@ -103,6 +103,8 @@ static bool find_name(const struct archive *archive, struct text field, struct t
     } else if (text_skip(&rest, TEXT("/"))) {
         ok = read_whole_number(rest, &number) && number < archive->table.size;
         *name = ok ? text_drop(archive->table, (size_t)number) : field;
+        if (name->size > PATH_MAX) /* a table without an end is not searched for each member */
+            name->size = PATH_MAX;
         end = memmem(name->data, name->size, "/\n", 2);
     } else if (field.size) {
         end = memchr(field.data, '/', field.size);

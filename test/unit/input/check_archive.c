@@ -1,5 +1,7 @@
 /* check_archive.c: archives and host objects, the inputs that contain others. */
 
+#include <limits.h>
+
 #include "base/context.h"
 #include "input/archive.h"
 #include "input/hostobj.h"
@@ -65,6 +67,24 @@ TEST(long_and_bsd_names_and_odd_sizes_are_read)
     put_member(&buffer, "x.o/", "");
     expect_walk(buffer_bytes(&buffer), true, "a_name_that_is_longer_than_16.o:3 longer.o:4 x.o:0 ",
                 "");
+}
+
+/* Else a table without an end would be searched for each member. */
+TEST(a_name_in_the_table_is_no_longer_than_a_path)
+{
+    OWNED(buffer) buffer = {0}, table = {0};
+    struct archive archive;
+    struct text name;
+    struct bytes contents;
+
+    for (int i = 0; i < 3 * PATH_MAX; i++)
+        buffer_char(&table, 'x');
+    buffer_char(&table, '\0');
+    put_member(&buffer, "//", table.data);
+    put_member(&buffer, "/0", "odd");
+    archive_open(&archive, "lib.a", buffer_bytes(&buffer));
+    ck_assert(archive_next(&archive, &name, &contents));
+    ck_assert_uint_eq(name.size, PATH_MAX);
 }
 
 TEST(a_last_member_without_its_pad_byte_is_accepted)
