@@ -80,7 +80,7 @@ struct options {
     enum diag_format diagnostics_format;
     enum color_use color;
     size_t error_limit;
-    struct diag_tally tally; /* of the messages, for reporting.h */
+    struct diag_tally tally; /* of the messages, for reporting.c */
     char target[ARCH_NAME_SIZE];
 };
 
