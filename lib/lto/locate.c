@@ -137,10 +137,13 @@ static char *find_version(unsigned version)
 {
     const char *list = getenv("LD_LIBRARY_PATH");
     char own[64], *found = NULL;
-    struct text folder;
 
-    while (!found && program_path_next(&list, &folder))
-        found = find_in(folder, version);
+    /* Not in the current folder, which an empty piece would be. */
+    for (size_t size; !found && list && *list; list += size + (list[size] == ':')) {
+        size = strcspn(list, ":");
+        if (size > 0)
+            found = find_in((struct text){list, size}, version);
+    }
     for (size_t i = 0; i < sizeof folders / sizeof *folders && !found; i++)
         found = find_in(text_of(folders[i]), version);
     snprintf(own, sizeof own, "/usr/lib/llvm-%u/lib", version);

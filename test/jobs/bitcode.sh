@@ -298,6 +298,8 @@ fi
 mkdir libraries && cp "$BUILD/fake-nvjitlink.so" libraries/libLLVM.so.40.1
 LD_LIBRARY_PATH=$work/none:$work/libraries unnamed; [ $? = 3 ] && grep -q "/libraries/libLLVM.so.40.1'*: it has no" messages
 verdict $? "one in a folder of LD_LIBRARY_PATH is found"
+(cd libraries && LD_LIBRARY_PATH= minilink -vv -arch=sm_75 ../scale.bc ../helper.bc -o ../out.cubin > ../messages 2>&1)
+! grep -q '40\.1' messages; verdict $? "one in the current folder is not, where that variable is empty"
 if [ ${#libraries[@]} = 0 ]; then
     skip 1 "no libLLVM is installed: compiling LLVM bitcode"
 fi
