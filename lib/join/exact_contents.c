@@ -405,10 +405,15 @@ static bool fill_common(struct exact *join, uint32_t out)
         return true;
     case CLASS_DEBUG:
     case CLASS_TWIN_DEBUG:
-        if (exact_has_units(kind))
-            exact_fill_units(join, out, find_relocations(join, out));
-        else if (kind != KIND_TEXTS)
+        if (exact_has_units(kind)) {
+            uint32_t relocations = find_relocations(join, out);
+
+            if (relocations)
+                check_section_kinds(join, relocations);
+            exact_fill_units(join, out, relocations);
+        } else if (kind != KIND_TEXTS) {
             exact_fill_ptx(join, out);
+        }
         return kind != KIND_TEXTS;
     case CLASS_RELOCATIONS:
     case CLASS_TWIN_RELOCATIONS:
