@@ -11,21 +11,13 @@ static bool report_damaged_object(struct hostobj *object, const char *what)
                       what);
 }
 
-/* 32-bit and big-endian machines, for which there is no device code. */
-static bool is_other_machines(struct bytes data)
-{
-    return data.size > EI_DATA &&
-           (data.data[EI_CLASS] == ELFCLASS32 || data.data[EI_DATA] == ELFDATA2MSB);
-}
-
 void hostobj_open(struct hostobj *object, const char *name, struct bytes data)
 {
     struct elf_file *file = &object->file;
 
     *object = (struct hostobj){.name = name};
     if (!elf_file_open(file, data)) {
-        if (!is_other_machines(data))
-            report_damaged_object(object, "its header cannot be read");
+        report_damaged_object(object, "its header cannot be read");
     } else if (!elf_file_find_sections(file)) {
         object->is_damaged = true;
         diag_error(
@@ -41,7 +33,7 @@ void hostobj_open(struct hostobj *object, const char *name, struct bytes data)
 bool hostobj_next(struct hostobj *object, const char *section, struct bytes *contents)
 {
     struct elf_file *file = &object->file;
-    Elf64_Shdr header;
+    GElf_Shdr header;
 
     if (object->is_damaged && !file->last)
         return false;
@@ -107,20 +99,16 @@ bool hostobj_is_shared(struct bytes data)
 {
     struct elf_file object = {0};
     struct bytes dynamic = {0};
-    const Elf64_Phdr *segments;
-    size_t count = 0;
+    GElf_Phdr segment;
 
     CONTEXT_DEFER(elf_file_close, &object);
     if (!elf_file_open(&object, data) || object.header.e_type != ET_DYN)
         return false;
-    segments = elf64_getphdr(object.elf);
-    if (segments)
-        elf_getphdrnum(object.elf, &count);
-    for (size_t i = 0; i < count; i++) {
-        if (segments[i].p_type == PT_INTERP)
+    for (int i = 0; gelf_getphdr(object.elf, i, &segment); i++) {
+        if (segment.p_type == PT_INTERP)
             return false;
-        if (segments[i].p_type == PT_DYNAMIC && !dynamic.data)
-            bytes_slice(data, segments[i].p_offset, segments[i].p_filesz, &dynamic);
+        if (segment.p_type == PT_DYNAMIC && !dynamic.data)
+            bytes_slice(data, segment.p_offset, segment.p_filesz, &dynamic);
     }
     return !has_pie_flag(dynamic);
 }

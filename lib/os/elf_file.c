@@ -21,16 +21,12 @@ static bool give_up(struct elf_file *file)
 
 bool elf_file_open(struct elf_file *file, struct bytes data)
 {
-    const Elf64_Ehdr *header;
-
     elf_library_begin();
     /* libelf does not write to memory that it was given to read. */
     *file =
         (struct elf_file){.data = data, .elf = elf_memory((char *)(uintptr_t)data.data, data.size)};
-    header = file->elf ? elf64_getehdr(file->elf) : NULL;
-    if (!header || header->e_ident[EI_DATA] != ELFDATA2LSB)
+    if (!file->elf || elf_kind(file->elf) != ELF_K_ELF || !gelf_getehdr(file->elf, &file->header))
         return give_up(file);
-    file->header = *header;
     return true;
 }
 
@@ -38,38 +34,32 @@ bool elf_file_open(struct elf_file *file, struct bytes data)
  * reads all headers with the first. */
 bool elf_file_find_sections(struct elf_file *file)
 {
-    size_t count, names;
+    size_t count, names, size = gelf_fsize(file->elf, ELF_T_SHDR, 1, EV_CURRENT);
     struct bytes part;
-    const Elf64_Shdr *strings;
+    GElf_Shdr header;
 
     if (file->header.e_shoff == 0)
         return true;
-    if (elf_getshdrnum(file->elf, &count) != 0 || count == 0 ||
-        count > file->data.size / sizeof *strings ||
-        !bytes_slice(file->data, file->header.e_shoff, count * sizeof *strings, &part) ||
-        !elf64_getshdr(elf_getscn(file->elf, 0)))
+    if (elf_getshdrnum(file->elf, &count) != 0 || count == 0 || count > file->data.size / size ||
+        !bytes_slice(file->data, file->header.e_shoff, count * size, &part) ||
+        !gelf_getshdr(elf_getscn(file->elf, 0), &header))
         return give_up(file);
     file->section_count = count;
     if (elf_getshdrstrndx(file->elf, &names) == 0 &&
-        (strings = elf64_getshdr(elf_getscn(file->elf, names))))
-        elf_file_contents(file, strings, &file->names);
+        gelf_getshdr(elf_getscn(file->elf, names), &header))
+        elf_file_contents(file, &header, &file->names);
     elf_library_failure();
     return true;
 }
 
-bool elf_file_next(struct elf_file *file, Elf64_Shdr *section)
+bool elf_file_next(struct elf_file *file, GElf_Shdr *section)
 {
-    const Elf64_Shdr *header;
-
     file->last = file->elf ? elf_nextscn(file->elf, file->last) : NULL;
-    header = elf64_getshdr(file->last);
-    if (header)
-        *section = *header;
-    return header;
+    return gelf_getshdr(file->last, section) != NULL;
 }
 
 /* By libelf, names of many sections in a table without an end would each be searched to it. */
-bool elf_file_has_name(const struct elf_file *file, const Elf64_Shdr *section, const char *name)
+bool elf_file_has_name(const struct elf_file *file, const GElf_Shdr *section, const char *name)
 {
     size_t size = strlen(name) + 1;
     struct bytes part;
@@ -78,7 +68,7 @@ bool elf_file_has_name(const struct elf_file *file, const Elf64_Shdr *section, c
            memcmp(part.data, name, size) == 0;
 }
 
-bool elf_file_contents(const struct elf_file *file, const Elf64_Shdr *section,
+bool elf_file_contents(const struct elf_file *file, const GElf_Shdr *section,
                        struct bytes *contents)
 {
     return section->sh_type != SHT_NOBITS &&

@@ -1,14 +1,14 @@
-/* elf_file.h: the section headers of 64-bit little-endian ELF files, which are foreign: nothing
+/* elf_file.h: the section headers of ELF files, which are foreign: nothing
  * that they say is beyond the file's end. Without memory, LINK_NO_MEMORY is raised. */
 #pragma once
 
-#include <libelf.h>
+#include <gelf.h>
 
 #include "base/text.h"
 
 struct elf_file {
     struct bytes data;
-    Elf64_Ehdr header;
+    GElf_Ehdr header;
     Elf *elf;
     Elf_Scn *last;        /* what elf_file_next has taken last, or NULL */
     size_t section_count; /* with the one that is for no section; 0 = none */
@@ -26,10 +26,10 @@ bool elf_file_find_sections(struct elf_file *file);
 
 /* Takes the next section's header, but for the one that is for no section. False at the end; the
  * next call begins anew. */
-bool elf_file_next(struct elf_file *file, Elf64_Shdr *section);
+bool elf_file_next(struct elf_file *file, GElf_Shdr *section);
 
-bool elf_file_has_name(const struct elf_file *file, const Elf64_Shdr *section, const char *name);
+bool elf_file_has_name(const struct elf_file *file, const GElf_Shdr *section, const char *name);
 
 /* The section's contents. False when they are not in the file. */
-bool elf_file_contents(const struct elf_file *file, const Elf64_Shdr *section,
+bool elf_file_contents(const struct elf_file *file, const GElf_Shdr *section,
                        struct bytes *contents);

@@ -56,7 +56,7 @@ static struct bytes find_constants(struct bytes data)
 {
     struct bytes contents = {0};
     struct elf_file file = {0};
-    Elf64_Shdr section;
+    GElf_Shdr section;
 
     CONTEXT_DEFER(elf_file_close, &file);
     if (elf_file_open(&file, data) && elf_file_find_sections(&file))

@@ -33,7 +33,7 @@ static bool has_contents(const char *name, const char *contents)
 {
     struct elf_file file = {0};
     struct bytes found;
-    Elf64_Shdr section;
+    GElf_Shdr section;
 
     CONTEXT_DEFER(elf_file_close, &file);
     ck_assert(elf_file_open(&file, buffer_bytes(&object)) && elf_file_find_sections(&file));
