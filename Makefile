@@ -283,7 +283,7 @@ demo: deps
 # The unit and golden tests on ARM, by an emulator, with what Debian has for that. SHARE=N compiles and runs each Nth unit
 # test; those that the emulator cannot run are not compiled (test/arm says why).
 SHARE ?= 1
-ARM_LEFT_OUT = $(addprefix check_,exec fork_server heap job)
+ARM_LEFT_OUT = $(addprefix check_,blame exec fork_server heap job)
 ARM_UNIT_TESTS = $(shell printf '%s\n' $(sort $(filter-out $(ARM_LEFT_OUT),$(ALL_UNIT_TESTS))) | awk 'NR % $(SHARE) == 0')
 # Of the tools, those that goldens call.
 ARM_TOOLS = $(addprefix tool_,damage observe parts program tables)

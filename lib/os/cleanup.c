@@ -66,8 +66,10 @@ static _Noreturn void leave_process(int status)
         syscall(SYS_exit_group, status);
 }
 
-/* In one call, so that messages of several programs do not mix. */
-static void print_end(const struct end *end)
+/* In one call, so that messages of several programs do not mix. A thread that is cancelled comes
+ * here on a stack that was unwound without telling the address sanitizer, which would take it for
+ * the frames that were there. */
+__attribute__((no_sanitize_address)) static void print_end(const struct end *end)
 {
     const char *parts[] = {program_name ? program_name : "minilink",
                            " fatal   : ",
