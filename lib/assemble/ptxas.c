@@ -309,18 +309,36 @@ static void run_plainly(struct run *run, struct exec_request *request, struct ex
     exec_run(request, ended);
 }
 
+/* A job for a fork server, with the settings of `run`; the words are in `arena`. */
+static struct fork_server_job served_job(struct arena *arena, const struct ptxas *ptxas,
+                                         const struct minilink_job *job, struct exec_request run)
+{
+    run.argv = command_of(arena, ptxas, job, NULL, fork_server_files[0], fork_server_files[1]);
+    return (struct fork_server_job){.run = run, .file_count = 2, .is_preloaded = true};
+}
+
+void ptxas_start_ahead(const struct ptxas *ptxas, const struct minilink_job *job)
+{
+    struct arena arena = {0};
+    struct fork_server_job served;
+
+    CONTEXT_DEFER(arena_cleanup, &arena);
+    served = served_job(&arena, ptxas, job, (struct exec_request){.large_pages = true});
+    served.is_repeated = true;
+    fork_server_start(&served);
+}
+
 /* Runs the job in a copy of a ptxas. One that takes jobserver tokens is started with their
  * descriptors, so no copy can be used. */
 static bool run_copy(struct run *run, const struct exec_request *request, struct exec_result *ended)
 {
     const int files[] = {run->input, run->output};
-    struct fork_server_job job = {
-        .run = *request, .files = files, .file_count = 2, .is_preloaded = true};
+    struct fork_server_job job;
 
     if (run->tokens || shows_names(run->job) || run->job->ptx_size > SERVED_TEXT)
         return false;
-    job.run.argv = command_of(&run->arena, run->ptxas, run->job, NULL, fork_server_files[0],
-                              fork_server_files[1]);
+    job = served_job(&run->arena, run->ptxas, run->job, *request);
+    job.files = files;
     return fork_server_run(&job, ended);
 }
 

@@ -2,11 +2,14 @@
 #include <elf.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/context.h"
 #include "diag/diag.h"
 #include "link/stages.h"
+#include "options/forward.h"
 #include "os/self_exec.h"
+#include "pool/pool.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
 
@@ -226,12 +229,58 @@ bool compile_to_ltoir(struct link *link)
     return true;
 }
 
-bool compile_to_ptx(struct link *link)
+/* Whether a CPU is free while another compiles LTO-IR. A library would wait until ptxas has
+ * started, to be its parent no more. */
+static bool has_free_cpu(const struct link *link)
+{
+    const struct link_request *request = link->request;
+
+    return self_exec_is_program() && !jobserver_counts(request->jobserver) &&
+           pool_threads(request->thread_limit) > 1;
+}
+
+/* Whether only LTO-IR is linked, and ptxas is certain to assemble the program on this machine,
+ * without a cache that could have it. The cubins may be libcudadevrt's, which is dropped when
+ * nothing calls it. */
+static bool is_ptxas_certain(const struct link *link)
+{
+    const struct link_request *request = link->request;
+
+    return link->members.lto_count > 0 && link->members.ptx_count == 0 && state_is_program(link) &&
+           !state_is_split(link) && !state_is_sass(link) && !link->agreement.debug &&
+           state_is_ptxas(link) && !link->cache && !state_distribution(link) && !request->dry_run &&
+           !request->emit_ptx && !request->merge.strip_debug &&
+           (request->memory_limit == 0 || request->memory_limit == MEMORY_BUDGET_UNLIMITED);
+}
+
+static void start_ptxas_ahead(const struct link *link, struct assembled *assembled)
+{
+    const struct link_request *request = link->request;
+    char arch[ARCH_NAME_SIZE];
+    struct minilink_job job = {
+        .size = sizeof job,
+        .arch = arch_name(link->members.arch, arch),
+        .mode = MINILINK_MODE_WHOLE,
+        .maxrregcount = (uint32_t)link->agreement.maxrregcount,
+    };
+
+    /* A fault of the assembler is reported when it is needed. */
+    if (!is_ptxas_certain(link) || !has_free_cpu(link) ||
+        !assembler_try(&assembled->assembler, &request->assembler))
+        return;
+    job.options = forward_to_ptxas(&assembled->arena, &link->agreement, &request->options,
+                                   request->assembler_options, true);
+    ptxas_start_ahead(&assembled->assembler.ptxas, &job);
+}
+
+bool compile_to_ptx(struct link *link, struct assembled *assembled)
 {
     size_t count = link->members.lto_count + link->members.bitcode_count;
-    bool ok =
-        (link->members.lto_count == 0 || compile_lto(link)) &&
-        (link->members.bitcode_count == 0 || (member_cubins_read(link) && compile_bitcode(link)));
+    bool ok;
+
+    start_ptxas_ahead(link, assembled);
+    ok = (link->members.lto_count == 0 || compile_lto(link)) &&
+         (link->members.bitcode_count == 0 || (member_cubins_read(link) && compile_bitcode(link)));
 
     if (count)
         observe_stage(link->observation, "lto", (struct observe_work){count, "members", 0});

@@ -53,7 +53,7 @@ static bool run_stages(struct link *link, struct results *results)
         return stage_write(link, results);
     if (link->request->emit_ltoir)
         return compile_to_ltoir(link) && stage_end_early(link, results);
-    if (!compile_to_ptx(link))
+    if (!compile_to_ptx(link, assembled))
         return false;
     /* LTO-IR and bitcode have become PTX. */
 

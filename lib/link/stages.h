@@ -81,7 +81,7 @@ bool compile_check(struct link *link);
 
 /* Compiles the members with LTO-IR or bitcode, while ptxas starts if it is certain to be needed and
  * a CPU is free. */
-bool compile_to_ptx(struct link *link);
+bool compile_to_ptx(struct link *link, struct assembled *assembled);
 
 /* The same with LTO-IR as result, for --emit-ltoir. A warning says which members are left out. */
 bool compile_to_ltoir(struct link *link);

@@ -47,6 +47,7 @@ struct fork_server {
     XXH128_hash_t kind;       /* of its jobs */
     int control;              /* our end of the socket; -1 = there is none yet */
     struct exec_child *child; /* NULL when it is no child of this process */
+    bool has_worked;          /* it, or the server that it is a clone of, has done a job */
     uint32_t jobs;            /* that it was asked to do */
 };
 
@@ -212,7 +213,8 @@ static void take_clone(struct fork_server *server)
     if (i == all.busy_count || !make_socket(ends))
         return;
     if (ask_server(all.busy[i].control, (struct fork_message){.request = FORK_CLONE}, &ends[1], 1))
-        *server = (struct fork_server){.kind = server->kind, .control = ends[0]};
+        *server =
+            (struct fork_server){.kind = server->kind, .control = ends[0], .has_worked = true};
     else
         close(ends[0]);
     close(ends[1]);
@@ -231,8 +233,8 @@ static bool take_server_job(struct fork_server *server, const struct fork_server
     ok = is_usable(server->kind, job->run.argv[0], job->is_repeated);
     if (ok && !take_idle(server))
         take_clone(server);
-    /* So that it can be asked for a clone, as it has done a job before. */
-    if (server->control >= 0 && all.busy_count < MOST_BUSY)
+    /* So that it can be asked for a clone; only if it has done a job before. */
+    if (server->has_worked && all.busy_count < MOST_BUSY)
         all.busy[all.busy_count++] = *server;
     pthread_mutex_unlock(&all.lock);
     return ok;
@@ -438,6 +440,7 @@ static bool ask_for_job(struct fork_server *server, const struct fork_server_job
         end_server(server);
         return false;
     }
+    server->has_worked = true;
     descriptors[0] = printed[1];
     memcpy(descriptors + 1, job->files, job->file_count * sizeof(int));
     server->jobs++;
@@ -478,4 +481,14 @@ bool fork_server_run(const struct fork_server_job *job, struct exec_result *resu
     if (is_new) /* another may have waited for too long */
         give_up_kind(server.kind);
     return false;
+}
+
+void fork_server_start(const struct fork_server_job *job)
+{
+    struct fork_server server = {0};
+
+    if (!take_server_job(&server, job))
+        return;
+    if ((server.control >= 0 || start_server_job(&server, job)) && !give_back(&server, true))
+        end_server(&server);
 }

@@ -39,5 +39,8 @@ struct fork_server_job {
  * server; its copy was killed by a signal; or there are no descriptors. */
 bool fork_server_run(const struct fork_server_job *job, struct exec_result *result);
 
+/* Starts a server, if there is none yet, for jobs of this kind to come. A failure has no effect. */
+void fork_server_start(const struct fork_server_job *job);
+
 /* Ends all idle servers. */
 void fork_server_end_all(void);

@@ -56,7 +56,7 @@ cat new > ptxas
 link --cache-dir=kept
 holds "a file that was written over is another ptxas" [ "$(runs -o)" = 1 ]
 
-# What comes of LTO-IR takes one run.
+# While LTO-IR is compiled, a ptxas that can be copied is started for what comes of it; a script is run when there is text.
 ptx_kernels k > made.ptx
 make_ltoir made.ptx
 lto() {
@@ -66,8 +66,11 @@ lto() {
     holds "a link of LTO-IR works" [ $? = 0 ]
 }
 fake_ptxas one > ptxas
-lto made.out
+lto alone.out --threads=1
 holds "one run" [ "$(runs .)" = 1 ]
+lto ahead.out
+holds "it runs ptxas once" [ "$(runs .)" = 1 ]
+holds "the bytes are the same" cmp alone.out ahead.out
 
 # Whoever fails without a word of ptxas's is asked whether it is one.
 printf '#!/bin/sh\nexit 3\n' > ptxas

@@ -61,7 +61,7 @@ static void set_text(int fd, const char *text)
     ck_assert(descriptor_write_at(fd, text, strlen(text), 0));
 }
 
-/* Whether the job was done. */
+/* Whether the job was done; without files only starts a server. */
 static bool run_with(const char *mode, const int *files, const volatile int *is_cancelled,
                      struct exec_result *ended)
 {
@@ -79,7 +79,10 @@ static bool run_with(const char *mode, const int *files, const volatile int *is_
         .is_repeated = is_repeated,
     };
 
-    return fork_server_run(&job, ended);
+    if (files)
+        return fork_server_run(&job, ended);
+    fork_server_start(&job);
+    return false;
 }
 
 static bool run(const char *mode, const char *text)
@@ -443,6 +446,7 @@ TEST(a_script_is_left_alone)
         const struct fork_server_job job = {
             .run = {.argv = argv}, .files = &input, .file_count = 1, .is_preloaded = true};
 
+        fork_server_start(&job);
         ck_assert(!fork_server_run(&job, &result));
     }
     unlink(program);
@@ -472,6 +476,33 @@ TEST(only_the_same_job_is_done_by_the_same_process)
     setenv("LD_PRELOAD", "", 1);
     ck_assert(!run("copy", ""));
     ck_assert(!run("copy", ""));
+}
+
+/* What has started it once need not be repeated to use it. */
+TEST_LOOP(a_server_that_was_started_does_the_first_job, 2)
+{
+    if (_i)
+        self_exec_set_program();
+    is_repeated = true;
+    run_with("copy", NULL, NULL, NULL);
+    run_with("copy", NULL, NULL, NULL);
+    is_repeated = false;
+    ck_assert(run("copy", "first"));
+    expect_copied("first");
+    ck_assert_int_ne(server, (long)getpid());
+}
+
+/* In vain: it is not used again. */
+TEST_LOOP(a_server_that_was_started_and_fails_is_left_alone, 4)
+{
+    static const char *const modes[] = {"crash", "early", "threads", "elsewhere"};
+
+    self_exec_set_program();
+    is_repeated = true;
+    run_with(modes[_i], NULL, NULL, NULL);
+    for (int i = 0; i < 3; i++)
+        ck_assert(!run(modes[_i], "x"));
+    expect_no_child();
 }
 
 /* Whose result is not wanted any more, or comes too late. */
@@ -526,6 +557,23 @@ TEST(a_server_that_has_ended_is_replaced)
     ck_assert_int_eq(kill((pid_t)server, SIGKILL), 0);
     files_await_end(server);
     ck_assert(!run("copy", ""));
+    ck_assert(run("copy", "again"));
+    expect_copied("again");
+}
+
+/* The first job of one that was started ahead came too late: that says nothing about the program.
+ */
+TEST(a_server_that_waited_too_long_for_its_first_job_is_replaced)
+{
+    siginfo_t ended;
+
+    self_exec_set_program();
+    fork_server_patience = 1;
+    is_repeated = true;
+    run_with("copy", NULL, NULL, NULL);
+    ck_assert_int_eq(waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT), 0);
+    fork_server_patience = 600000;
+    run("copy", "");
     ck_assert(run("copy", "again"));
     expect_copied("again");
 }
