@@ -38,7 +38,7 @@ struct run {
     unsigned threads;   /* that compile parts */
     struct table stays; /* names that stay visible */
     const char *passes;
-    bool are_parted; /* its passes; else all run on the whole program */
+    const struct llvm_passes *rows; /* NULL = all passes run on the whole program */
     enum debug_kind debug;
     const char **words; /* options of LLVM itself */
     int word_count;
@@ -277,6 +277,13 @@ static bool run_passes(struct run *run, llvm_module module, const char *passes)
     return !error || fail(run, "%s", llvm.error_message(error));
 }
 
+static bool run_rows(struct run *run, llvm_module module)
+{
+    return run_passes(run, module, run->rows->early) &&
+           (!llvm_module_has_indirect_calls(module) || run_passes(run, module, LLVM_CALLS_PASS)) &&
+           run_passes(run, module, run->rows->program);
+}
+
 /* Runs the passes. libdevice's functions query their target (__nvvm_reflect). LLVM answers this in
  * the passes for one module, but in those for a program only just before it generates code: from a
  * string that no longer exists when another part has it, which ends the process. */
@@ -293,8 +300,8 @@ static bool optimize(struct run *run, llvm_module module)
         return false;
     if (!run_passes(run, module, REFLECT_PASS))
         return false;
-    if (run->are_parted)
-        return run_passes(run, module, llvm_program_passes);
+    if (run->rows)
+        return run_rows(run, module);
     snprintf(passes, sizeof passes, "%s<O%u>", run->is_linked ? "lto" : "default", run->level);
     return run_passes(run, module, run->passes ? run->passes : passes);
 }
@@ -368,10 +375,10 @@ static llvm_module link_modules(struct run *run, llvm_context context)
 
 /* Chooses the passes. Those for functions can be left to the parts if all passes are LLVM's own
  * choice. */
-static void choose_passes(struct run *run)
+static void choose_rows(struct run *run)
 {
     if (run->level == LLVM_LEVEL_AGGRESSIVE && !run->passes && run->word_count == 1)
-        run->are_parted = llvm_module_takes_passes(run->machine);
+        run->rows = llvm_module_passes(run->machine);
 }
 
 static bool finish_functions(struct run *run, llvm_module program)
@@ -380,7 +387,7 @@ static bool finish_functions(struct run *run, llvm_module program)
     bool ok;
 
     llvm_parts_loosen(program, &linkages);
-    ok = !run->are_parted || run_passes(run, program, llvm_function_passes);
+    ok = !run->rows || run_passes(run, program, run->rows->functions);
     llvm_parts_settle(program, &linkages, run->part);
     table_free(&linkages);
     return ok;
@@ -395,7 +402,7 @@ static bool emit_part(struct run *run, llvm_buffer bitcode)
         return fail_anyhow(run, "it cannot be read");
     if (!run->machine && !open_machine(run, llvm_module_ptx(program, 0)))
         return false;
-    choose_passes(run);
+    choose_rows(run);
     llvm_parts_keep(program, run->part);
     if (!run_passes(run, program, LLVM_PARTS_DROP))
         return false;
@@ -440,13 +447,13 @@ static bool compile_linked(struct run *run)
     if (!run->is_open)
         llvm_module_internalize(program, &run->stays);
     if (run->wants_parts)
-        choose_passes(run);
+        choose_rows(run);
     if (!optimize(run, program))
         return false;
     run->parts = run->wants_parts ? llvm_parts_count(program, run->parts, run->threads) : 0;
     if (run->parts)
         return write_parts(run, program);
-    return (!run->are_parted || run_passes(run, program, llvm_function_passes)) &&
+    return (!run->rows || run_passes(run, program, run->rows->functions)) &&
            emit_code(run, program);
 }
 

@@ -133,33 +133,42 @@ bool llvm_module_drop(llvm_module module, const char *name)
     return list != NULL;
 }
 
-/* The passes that LLVM 19 runs for lto<O3>, except those that only handle profiles, other targets
- * or remarks. Measured on libLLVM 19: of 1,000 kernels those for functions are 70 % of the work,
- * and the code of both is that of lto<O3> to the byte. */
+/* Rows of passes for each generation of LLVM.
+ *
+ * They are the passes that LLVM 19 and 16 run for lto<O3>, except those that only handle profiles,
+ * other targets or remarks. Measured on libLLVM 19: of 1,000 kernels the last row is 70 % of the
+ * work, and the code of all rows is that of lto<O3> to the byte. */
+
+/* The generations differ in how instructions are combined, and in the passes around that. */
+#define EARLY "openmp-opt,globaldce,inferattrs,function<eager-inv>(callsite-splitting),ipsccp"
+#define PROGRAM(combine, constraints)                                                              \
+    "cgscc(function-attrs),rpo-function-attrs,globalsplit,"                                        \
+    "wholeprogramdevirt,globalopt,function(mem2reg),constmerge,deadargelim,"                       \
+    "function<eager-inv>(" combine ",aggressive-instcombine),"                                     \
+    "cgscc(inline<only-mandatory>,inline),globalopt,openmp-opt,globaldce,cgscc(argpromotion),"     \
+    "function<eager-inv>(" combine constraints ",jump-threading,sroa<modify-cfg>,tailcallelim),"   \
+    "cgscc(function-attrs),cgscc(openmp-opt-cgscc),lowertypetests,elim-avail-extern,globaldce"
+
+/* Facts about variables are computed again, since bitcode does not store them. */
+#define FUNCTIONS(combine, alignment, early_combine, late_combine, late)                           \
+    "require<globals-aa>,function(invalidate<aa>),"                                                \
+    "function<eager-inv>(loop-mssa(licm),gvn,memcpyopt,dse,mldst-motion,"                          \
+    "loop(indvars,loop-deletion,loop-unroll-full),loop-distribute,loop-vectorize" alignment        \
+    ",loop-unroll<O3>,sroa<preserve-cfg>," combine                                                 \
+    ",simplifycfg<forward-switch-cond;switch-range-to-icmp;switch-to-lookup;no-keep-loops;"        \
+    "hoist-common-insts;sink-common-insts>,sccp," combine                                          \
+    ",bdce,slp-vectorizer,vector-combine" early_combine ",alignment-from-assumptions" late_combine \
+    ",jump-threading),"                                                                            \
+    "function(" late "simplifycfg<switch-range-to-icmp;hoist-common-insts>)"
 
 #define COMBINE "instcombine<no-verify-fixpoint>"
 
-const char llvm_program_passes[] =
-    "openmp-opt,globaldce,inferattrs,function<eager-inv>(callsite-splitting),ipsccp,"
-    "called-value-propagation,cgscc(function-attrs),rpo-function-attrs,globalsplit,"
-    "wholeprogramdevirt,globalopt,function(mem2reg),constmerge,deadargelim,"
-    "function<eager-inv>(" COMBINE ",aggressive-instcombine),"
-    "cgscc(inline<only-mandatory>,inline),globalopt,openmp-opt,globaldce,cgscc(argpromotion),"
-    "function<eager-inv>(" COMBINE ",constraint-elimination,jump-threading,sroa<modify-cfg>,"
-    "tailcallelim),"
-    "cgscc(function-attrs),cgscc(openmp-opt-cgscc),lowertypetests,elim-avail-extern,globaldce";
-
-/* Facts about variables are computed again, since bitcode does not store them. */
-const char llvm_function_passes[] =
-    "require<globals-aa>,function(invalidate<aa>),"
-    "function<eager-inv>(loop-mssa(licm),gvn,memcpyopt,dse,mldst-motion,"
-    "loop(indvars,loop-deletion,loop-unroll-full),loop-distribute,loop-vectorize,infer-alignment,"
-    "loop-unroll<O3>,sroa<preserve-cfg>," COMBINE
-    ",simplifycfg<forward-switch-cond;switch-range-to-icmp;switch-to-lookup;no-keep-loops;"
-    "hoist-common-insts;sink-common-insts>,sccp," COMBINE
-    ",bdce,slp-vectorizer,vector-combine,infer-alignment," COMBINE
-    ",loop-mssa(licm),alignment-from-assumptions,jump-threading),"
-    "function(loop-sink,div-rem-pairs,simplifycfg<switch-range-to-icmp;hoist-common-insts>)";
+static const struct llvm_passes rows[] = {
+    {EARLY, PROGRAM(COMBINE, ",constraint-elimination"),
+     FUNCTIONS(COMBINE, ",infer-alignment", ",infer-alignment," COMBINE ",loop-mssa(licm)", "",
+               "loop-sink,div-rem-pairs,")},
+    {EARLY, PROGRAM("instcombine", ""), FUNCTIONS("instcombine", "", "", ",instcombine", "")},
+};
 
 static bool takes(llvm_machine machine, const char *passes)
 {
@@ -173,7 +182,33 @@ static bool takes(llvm_machine machine, const char *passes)
     return !error;
 }
 
-bool llvm_module_takes_passes(llvm_machine machine)
+const struct llvm_passes *llvm_module_passes(llvm_machine machine)
 {
-    return takes(machine, llvm_program_passes) && takes(machine, llvm_function_passes);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (takes(machine, rows[i].early) && takes(machine, rows[i].program) &&
+            takes(machine, rows[i].functions))
+            return &rows[i];
+    return NULL;
+}
+
+/* Whether the instruction calls what is neither a constant nor assembly. */
+static bool is_indirect_call(llvm_value instruction)
+{
+    int opcode = llvm.opcode(instruction);
+    llvm_value called;
+
+    if (opcode != LLVM_CALL && opcode != LLVM_INVOKE && opcode != LLVM_CALL_BRANCH)
+        return false;
+    called = llvm.called_value(instruction);
+    return !llvm.as_constant(called) && !llvm.as_assembly(called);
+}
+
+bool llvm_module_has_indirect_calls(llvm_module module)
+{
+    for (llvm_value f = llvm.first_function(module); f; f = llvm.next_function(f))
+        for (llvm_value b = llvm.first_block(f); b; b = llvm.next_block(b))
+            for (llvm_value i = llvm.first_instruction(b); i; i = llvm.next_instruction(i))
+                if (is_indirect_call(i))
+                    return true;
+    return false;
 }
