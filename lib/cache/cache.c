@@ -66,10 +66,11 @@ struct cache *cache_open(const struct cache_request *request, const struct watch
 }
 
 /* Reads all of an open entry into memory of its own. False when it cannot be read, or is damaged.
- */
+ * The header is checked first, so that no memory is allocated for a file of arbitrary size. */
 static bool read_open_entry(int fd, const struct cache_key *key, struct cache_value *value,
                             bool *is_damaged)
 {
+    struct entry_header header;
     struct stat status;
     size_t size;
     uint8_t *data;
@@ -77,13 +78,14 @@ static bool read_open_entry(int fd, const struct cache_key *key, struct cache_va
     if (fstat(fd, &status))
         return false;
     *is_damaged = !S_ISREG(status.st_mode) || !folder_is_trusted(&status) ||
-                  (uint64_t)status.st_size > ENTRY_LARGEST;
+                  !descriptor_read(fd, &header, sizeof header, 0) ||
+                  !entry_fits(&header, (uint64_t)status.st_size, key);
     if (*is_damaged)
         return false;
-    size = (size_t)status.st_size;
+    size = (size_t)status.st_size - sizeof header;
     data = malloc(size + 1);
-    if (data && descriptor_read(fd, data, size, 0)) {
-        *is_damaged = !entry_read(value, (struct bytes){data, size}, key);
+    if (data && descriptor_read(fd, data, size, sizeof header)) {
+        *is_damaged = !entry_read(value, &header, (struct bytes){data, size});
         if (!*is_damaged) {
             value->owner = data;
             return true;

@@ -62,30 +62,38 @@ bool entry_header(struct entry_header *header, const struct cache_key *key,
     return entry_size(value) <= ENTRY_LARGEST;
 }
 
-bool entry_read(struct cache_value *value, struct bytes file, const struct cache_key *key)
+bool entry_fits(const struct entry_header *header, uint64_t size, const struct cache_key *key)
 {
-    struct cache_value result = {0};
-    struct entry_header header;
-    uint64_t offset = sizeof header;
+    uint64_t rest = size - ENTRY_HEADER_SIZE;
 
-    if (file.size < sizeof header)
+    if (size < ENTRY_HEADER_SIZE || size > ENTRY_LARGEST ||
+        memcmp(header->magic, MAGIC, sizeof header->magic) != 0 || header->format != FORMAT ||
+        header->part_count != ENTRY_PARTS || memcmp(&header->key, key, sizeof *key) != 0 ||
+        !has_hash(header->hash, header, offsetof(struct entry_header, hash)))
         return false;
-    memcpy(&header, file.data, sizeof header);
-    if (memcmp(header.magic, MAGIC, sizeof header.magic) != 0 || header.format != FORMAT ||
-        header.part_count != ENTRY_PARTS || memcmp(&header.key, key, sizeof *key) != 0 ||
-        !has_hash(header.hash, &header, offsetof(struct entry_header, hash)))
-        return false;
+    for (unsigned i = 0; i < ENTRY_PARTS; i++) {
+        if (header->parts[i].size > rest)
+            return false;
+        rest -= header->parts[i].size;
+    }
+    return rest == 0;
+}
+
+bool entry_read(struct cache_value *value, const struct entry_header *header, struct bytes data)
+{
+    struct cache_value result = {.nanoseconds = header->nanoseconds};
+    uint64_t offset = 0;
+
     for (unsigned i = 0; i < ENTRY_PARTS; i++) {
         struct bytes *part = &result.parts[i];
 
-        if (!bytes_slice(file, offset, header.parts[i].size, part) ||
-            !has_hash(header.parts[i].hash, part->data, part->size))
+        if (!bytes_slice(data, offset, header->parts[i].size, part) ||
+            !has_hash(header->parts[i].hash, part->data, part->size))
             return false;
         offset += part->size;
     }
-    result.nanoseconds = header.nanoseconds;
     *value = result;
-    return offset == file.size;
+    return true;
 }
 
 bool folder_is_trusted(const struct stat *status)

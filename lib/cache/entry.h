@@ -44,9 +44,13 @@ bool entry_header(struct entry_header *header, const struct cache_key *key,
 /* Bytes of the entry with that value. */
 uint64_t entry_size(const struct cache_value *value);
 
-/* Reads a whole file as the entry of that key; the value's parts are views of it. False when it is
- * of another format or key, cut or damaged. */
-bool entry_read(struct cache_value *value, struct bytes file, const struct cache_key *key);
+/* Whether a file of `size` bytes with this header is an entry of that key: not another format or
+ * key, nor cut. */
+bool entry_fits(const struct entry_header *header, uint64_t size, const struct cache_key *key);
+
+/* Reads an entry whose header fits; `data` is all that follows that. The parts are views of it.
+ * False when it is damaged. */
+bool entry_read(struct cache_value *value, const struct entry_header *header, struct bytes data);
 
 /* "ab/cdef...", the name of an entry in the folder: two digits of its key, and the others. */
 #define ENTRY_NAME_SIZE 34u

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -406,6 +407,29 @@ TEST(a_changed_byte_is_a_miss_and_goes_away)
         whole.data[i] = was;
     }
     ck_assert_uint_eq(cache_statistics(cache)->damaged, 2 * whole.size);
+}
+
+/* What this process has had in memory at a time, in KiB. */
+static long peak(void)
+{
+    struct rusage usage;
+
+    ck_assert_int_eq(getrusage(RUSAGE_SELF, &usage), 0);
+    return usage.ru_maxrss;
+}
+
+TEST(an_entry_whose_header_is_wrong_is_not_read)
+{
+    const off_t huge = (off_t)1 << 30;
+    long before = peak();
+
+    store_cubin();
+    ck_assert_int_eq(truncate(path_of(CUBIN), huge), 0);
+    check_damaged("a wrong size", 0);
+    write_cubin("", 0);
+    ck_assert_int_eq(truncate(path_of(CUBIN), huge), 0);
+    check_damaged("a header of zeros", 0);
+    ck_assert_int_lt(peak() - before, 200 << 10);
 }
 
 TEST(an_entry_of_another_length_is_a_miss_and_goes_away)
