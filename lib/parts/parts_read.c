@@ -99,7 +99,7 @@ static void find_in_bodies(struct demotions *demotions, uint32_t part, const str
 }
 
 /* Finds variables in bodies, and marks those that are at module level in some part. */
-static void find_in_modules(struct demotions *demotions)
+static void find_demotions(struct demotions *demotions)
 {
     struct joining *joining = demotions->joining;
 
@@ -140,7 +140,7 @@ static bool find_lifted(struct demotions *demotions)
     struct joining *joining = demotions->joining;
     bool ok = true;
 
-    find_in_modules(demotions);
+    find_demotions(demotions);
     for (size_t i = 0, end; joining->lifted.count && i < demotions->count; i = end) {
         uint32_t part = demotions->list[i].part;
 

@@ -56,7 +56,9 @@ struct joined_symbol {
     bool is_function;
     bool is_entry;
     bool is_defined;
-    bool is_split; /* it has several versions */
+    bool is_split;          /* it has several versions */
+    struct caller *callers; /* while versions are compared: the first, */
+    bool is_waiting;        /* and whether they are to be looked at */
 };
 
 struct joined_reference {

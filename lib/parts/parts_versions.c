@@ -205,32 +205,77 @@ static struct symbol_version *regroup_entry(struct joining *joining, struct part
     return push_version(joining, &copy);
 }
 
-/* Splits a caller if its callees' versions require it. */
-static void regroup(struct joining *joining, struct joined_symbol *symbol)
+struct caller {
+    struct joined_symbol *symbol;
+    struct caller *next; /* of the same symbol */
+};
+
+struct refinement {
+    struct joining *joining;
+    struct joined_symbol **work; /* symbols that were split */
+    size_t work_count;
+};
+
+static void add_work(struct refinement *refinement, struct joined_symbol *symbol)
 {
+    symbol->is_split = true;
+    if (!symbol->is_waiting)
+        refinement->work[refinement->work_count++] = symbol;
+    symbol->is_waiting = true;
+}
+
+/* Splits a caller if its callees' versions require it. */
+static void regroup(struct refinement *refinement, struct joined_symbol *symbol)
+{
+    struct joining *joining = refinement->joining;
     size_t before = joining->version_count;
 
     if (symbol->linkage != PTX_INTERNAL || symbol->is_entry || !symbol->is_defined)
         return;
     for (struct part_entry *e = symbol->first_entry; e; e = e->next)
         e->version = regroup_entry(joining, e);
-    symbol->is_split |= joining->version_count > before;
+    if (joining->version_count > before)
+        add_work(refinement, symbol);
 }
 
-/* Separates versions whose texts are the same except for the versions that they call, until there
- * is nothing more to separate. Callers mostly follow, or mostly precede, what they call: passes in
- * both directions are few. */
+/* Finds the callers, in the order of their versions. */
+static void find_callers(struct joining *joining)
+{
+    for (size_t i = joining->version_count; i-- > 0;) {
+        const struct symbol_version *version = joining->versions[i];
+
+        for (uint32_t j = version->reference_count; j-- > 0;) {
+            struct joined_symbol *called = version->references[j].symbol;
+            struct caller *caller;
+
+            if (!version->references[j].is_call)
+                continue;
+            caller = arena_alloc(&joining->arena, 1, sizeof *caller);
+            *caller = (struct caller){version->symbol, called->callers};
+            called->callers = caller;
+        }
+    }
+}
+
+/* Separates versions whose texts are the same except for the versions that they call. Each time a
+ * symbol is split further, its callers are checked again: at most once for each part that has it.
+ */
 static void refine(struct joining *joining)
 {
-    size_t before, count = joining->symbol_count;
-    bool is_forward = false;
+    struct refinement refinement = {.joining = joining};
 
-    do {
-        before = joining->version_count;
-        is_forward = !is_forward;
-        for (size_t i = 0; i < count; i++)
-            regroup(joining, joining->symbols[is_forward ? i : count - 1 - i]);
-    } while (joining->version_count > before);
+    find_callers(joining);
+    refinement.work = arena_alloc(&joining->arena, joining->symbol_count, sizeof *refinement.work);
+    for (size_t i = 0; i < joining->symbol_count; i++)
+        if (joining->symbols[i]->is_split)
+            add_work(&refinement, joining->symbols[i]);
+    while (refinement.work_count > 0) {
+        struct joined_symbol *symbol = refinement.work[--refinement.work_count];
+
+        symbol->is_waiting = false;
+        for (const struct caller *caller = symbol->callers; caller; caller = caller->next)
+            regroup(&refinement, caller->symbol);
+    }
 }
 
 bool parts_agree(struct joining *joining)
