@@ -94,9 +94,9 @@ struct image_symbols {
     size_t count;
 };
 
-/* Makes room for `count` rows in the image's arena. Names are added to `strings`; NULL: rows have
- * the places of their names. Section indices
- * that do not fit into st_shndx go into section `indices`, an SHT_SYMTAB_SHNDX; 0 = all fit. */
+/* Makes room for `count` rows in the image's arena. Names are added to `strings`; if it is NULL,
+ * rows have the places of their names. Section indices that do not fit into st_shndx go into
+ * section `indices`, an SHT_SYMTAB_SHNDX; 0 = all fit. */
 void image_begin_symbols(struct image *image, uint32_t indices, size_t count,
                          struct image_strings *strings, struct image_symbols *symbols);
 

@@ -41,7 +41,7 @@ struct part_list {
     const struct lto_request
         *link;           /* settings; no library = none is loaded before a job is known */
     const char *program; /* minilink; NULL = self_exec_file() */
-    const char *word;    /* its first argument (child.h) */
+    const char *word;    /* its first argument (job.h) */
     struct arena arena;  /* for data that is needed until the end */
     struct job_inputs inputs;
     int inputs_fd; /* file with all inputs; -1 = none */

@@ -255,7 +255,7 @@ static inline bool symtab_makes_local(const struct merging *m, uint32_t symbol)
            toolkit_does(m->request->toolkit, TOOLKIT_MAKES_SHARED_LOCAL);
 }
 
-/* Writes the table, and names to .strtab. Changes nothing else. */
+/* Writes the table, and names to .strtab. */
 void symtab_encode(struct merging *m);
 
 /* build.c: makes the image of merged sections and tables. */

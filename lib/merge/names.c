@@ -1,4 +1,4 @@
-/* names.c: the names in both string tables, each of which is looked up once for both. */
+/* names.c: the names in .strtab and .shstrtab; one lookup serves both. */
 #include "merge/merge_steps.h"
 
 #include <stdlib.h>

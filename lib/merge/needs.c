@@ -39,14 +39,13 @@ static int compare_keys(const void *a, const void *b, void *keys)
                    ((const uint32_t *)keys)[*(const uint32_t *)b]);
 }
 
-/* Lists the functions that a kernel reaches, in the order in which they were read. Measured: the
- * program's only kernel has all functions that are kept. */
-static void list_reached(struct needs *needs, uint32_t kernel)
+/* Lists the functions that a kernel reaches through others with the flag, in the order in which
+ * they were read. Measured: the program's only kernel has all functions that are kept. */
+static void list_reached(struct needs *needs, uint32_t kernel, enum reach_flag flag)
 {
     struct merging *m = needs->m;
     const uint32_t *found = NULL;
-    size_t count =
-        needs->is_only ? m->symbol_count : reach_walk(m, kernel, REACHES_ANYTHING, &found);
+    size_t count = needs->is_only ? m->symbol_count : reach_walk(m, kernel, flag, &found);
 
     for (size_t i = 0; i < count; i++) {
         uint32_t function = needs->is_only ? (uint32_t)i : found[i];
@@ -212,7 +211,8 @@ void needs_collect(struct needs *needs, uint32_t function, bool is_twin)
     if (!attributes_are_summed(needs->m, function))
         return;
     if (needs->is_only || (reaches & (REACHES_RECORDS | REACHES_EXTERNS)))
-        list_reached(needs, function);
+        list_reached(needs, function,
+                     reaches & REACHES_RECORDS ? REACHES_ANYTHING : REACHES_EXTERNS);
     if (needs->is_only)
         order_all_externs(needs, function, needs->extern_count);
     else

@@ -39,8 +39,7 @@ struct merged_section {
     uint32_t twin;     /* Mercury's twin of the section, or MERGE_NONE */
     uint32_t lists[LIST_COUNT]; /* of its relocations, or MERGE_NONE */
     uint32_t bank;              /* constants: the bank's number */
-    /* info sections: that which they come from, in the cubin of the function */
-    uint32_t input;
+    uint32_t input;       /* info sections: the section they come from, in the function's cubin */
     uint32_t copies;      /* moved constants: first of the adjacent entries in placing.constants */
     uint32_t index;       /* in the image; 0 = not placed yet */
     uint32_t row;         /* of its section symbol; 0 = none */

@@ -136,11 +136,10 @@ COMPARISON(compare_order, struct ordered_function,
            a->priority != b->priority ? COMPARE(b->priority, a->priority)
                                       : COMPARE(b->sequence, a->sequence));
 
+/* Adds one with the functions that begin so; `list` has room for all. */
 static void add_array(struct choice *choice, size_t count, struct text prefix, const char *name,
-                      struct buffer *text)
+                      struct ordered_function *list, struct buffer *text)
 {
-    struct ordered_function *list =
-        arena_alloc(&choice->arena, choice->mention_count, sizeof *list);
     size_t found = find_functions(choice, count, prefix, list);
 
     SORT(list, found, compare_order);
@@ -157,12 +156,12 @@ static void take_constructors(struct choice *choice, size_t count, struct arena 
 {
     static const struct text constructors = TEXT("_GLOBAL__I_"), destructors = TEXT("_GLOBAL__D_");
     uint32_t index = table_find(&choice->providers, trigger);
-    struct ordered_function *list =
-        arena_alloc(&choice->arena, choice->mention_count, sizeof *list);
+    struct ordered_function *list;
     struct buffer text = {0};
 
     if (index == TABLE_NONE)
         return;
+    list = arena_alloc(&choice->arena, choice->mention_count, sizeof *list);
     if (find_functions(choice, count, constructors, list) ||
         find_functions(choice, count, destructors, list)) {
         need_name(choice, trigger);
@@ -173,8 +172,8 @@ static void take_constructors(struct choice *choice, size_t count, struct arena 
     CONTEXT_DEFER(buffer_cleanup, &text);
     buffer_text(&text, choice->texts[index].text);
     buffer_char(&text, '\n');
-    add_array(choice, count, constructors, "__CTOR_LIST__", &text);
-    add_array(choice, count, destructors, "__DTOR_LIST__", &text);
+    add_array(choice, count, constructors, "__CTOR_LIST__", list, &text);
+    add_array(choice, count, destructors, "__DTOR_LIST__", list, &text);
     choice->texts[index].text = arena_text(arena, buffer_view(&text));
 }
 

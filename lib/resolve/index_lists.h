@@ -15,8 +15,7 @@
 
 struct merged_pair {
     uint32_t from, to;
-    uint32_t
-        group; /* only pairs of one group are duplicates; a key's pairs of a group are adjacent */
+    uint32_t group; /* only pairs of one group are duplicates; those of a key are adjacent */
 };
 
 /* A growing array; start with {.arena = ...}. */

@@ -15,11 +15,14 @@ bool program_resolve(struct merging *m);
  * will be written. False if definitions contradict each other. */
 bool resolve_symbols(struct merging *m);
 
-/* Names that cubins declare for the driver: sizes of descriptors of textures, samplers and
- * surfaces, which txq and suq read; unified tables, which an executable no longer has; these two
- * and reserved shared memory. */
+/* Whether cubins declare the name for the driver: the size of a texture's, sampler's or surface's
+ * descriptor, which txq and suq read. */
 bool resolve_is_descriptor_size(struct text name);
+
+/* The same: a unified table, which an executable no longer has. */
 bool resolve_is_unified_table(struct text name);
+
+/* The same: any of these, or reserved shared memory. */
 bool resolve_is_reserved(struct text name);
 
 /* Whether the symbol is the size of the program's constants, against which isspacep.const compares

@@ -13,17 +13,14 @@
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "facts/toolkits.h"
+#include "ptx/source_place.h"
 #include "toy/builtin.h"
-
-static struct diag_place place_of(const struct unit *unit, struct text text)
-{
-    return diag_place_of(unit->module.file, unit->module.whole,
-                         (size_t)(text.data - unit->module.whole.data));
-}
 
 static bool fail_at_module(const struct unit *unit, const char *format, const char *argument)
 {
-    const struct diag_place place = place_of(unit, unit->module.text);
+    const struct diag_place place =
+        diag_place_of(unit->module.file, unit->module.whole,
+                      (size_t)(unit->module.text.data - unit->module.whole.data));
 
     diag_at(DIAG_FATAL, &place, format, argument);
     return false;
@@ -56,7 +53,7 @@ static bool knows_directives(const struct unit *unit)
 
         if (item->kind != PTX_FUNCTION || item->function.performance.unknown.size == 0)
             continue;
-        const struct diag_place place = place_of(unit, item->text);
+        const struct diag_place place = source_ptx_place(&unit->module, item, item->text.data);
 
         ok = false;
         diag_at(DIAG_ERROR, &place, "Unknown directive of '%.*s':%.*s", TEXT_ARG(item->name),

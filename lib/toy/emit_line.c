@@ -10,7 +10,6 @@
 
 #include "base/search.h"
 #include "base/text.h"
-#include "cubin/format.h"
 #include "ptx/source_place.h"
 
 #define DWARF_VERSION    2

@@ -40,21 +40,24 @@ static void mark_reached(const struct unit *unit, uint32_t kernel, uint32_t *mar
 static bool check_registers(struct unit *unit)
 {
     size_t count = unit->function_count;
-    uint32_t *kernels = arena_zalloc(&unit->arena, count, sizeof *kernels);
-    uint32_t *work = arena_alloc(&unit->arena, count, sizeof *work);
+    uint32_t *kernels, *work;
     bool is_good = true;
 
     if (unit->mode == MODE_WHOLE_PROGRAM || !unit->switches.compile_only || unit->job->debug)
         return true;
+    kernels = arena_zalloc(&unit->arena, count, sizeof *kernels);
+    work = arena_alloc(&unit->arena, count, sizeof *work);
     for (uint32_t limit = 0; limit <= BUDGET_MOST; limit++)
         for (uint32_t i = 0; i < count; i++)
             if (unit->functions[i].item->function.is_entry &&
                 unit->functions[i].register_limit == limit)
                 mark_reached(unit, i, kernels, work);
     for (size_t i = 0; i < count; i++) {
-        const struct function_code *function = &unit->functions[i];
-        const struct function_code *kernel = &unit->functions[kernels[i] ? kernels[i] - 1 : i];
+        const struct function_code *function = &unit->functions[i], *kernel;
 
+        if (kernels[i] == 0)
+            continue;
+        kernel = &unit->functions[kernels[i] - 1];
         if (function->register_count > kernel->register_limit)
             is_good =
                 diag_error("Entry function '%.*s' with max regcount of %u calls function '%.*s' "
