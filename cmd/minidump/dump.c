@@ -250,21 +250,19 @@ static bool dump_offload(struct visit *visit, struct bytes data)
 
 static bool dump_host_object(struct visit *visit, struct bytes data)
 {
-    static const char *const sections[] = HOSTOBJ_SECTIONS;
-    struct hostobj object = {0};
+    struct hostobj object;
     struct bytes contents;
+    const char *section;
 
-    CONTEXT_DEFER(elf_file_close, &object.file);
-    hostobj_open(&object, visit->name, data);
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-        while (hostobj_next(&object, sections[i], &contents)) {
-            if (visit->dump->parts & DUMP_FATBIN)
-                dump_print(visit->dump, "host object %s: section %s, %zu bytes\n", visit->name,
-                           sections[i], contents.size);
-            if (!(strcmp(sections[i], OFFLOAD_SECTION) == 0 ? dump_offload(visit, contents)
-                                                            : dump_fatbins(visit, contents)))
-                return false;
-        }
+    HOSTOBJ_OPEN(&object, visit->name, data);
+    while (hostobj_next_code(&object, &section, &contents)) {
+        if (visit->dump->parts & DUMP_FATBIN)
+            dump_print(visit->dump, "host object %s: section %s, %zu bytes\n", visit->name, section,
+                       contents.size);
+        if (!(strcmp(section, OFFLOAD_SECTION) == 0 ? dump_offload(visit, contents)
+                                                    : dump_fatbins(visit, contents)))
+            return false;
+    }
     return !object.is_damaged;
 }
 

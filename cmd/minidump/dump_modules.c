@@ -30,11 +30,10 @@ struct collection {
 static bool collect_object(struct collection *all, const char *name, struct bytes data)
 {
     struct bytes symbols = {0}, names = {0};
-    struct hostobj object = {0};
+    struct hostobj object;
     Elf64_Sym symbol;
 
-    CONTEXT_DEFER(elf_file_close, &object.file);
-    hostobj_open(&object, name, data);
+    HOSTOBJ_OPEN(&object, name, data);
     hostobj_find(&object, ".symtab", &symbols);
     hostobj_find(&object, ".strtab", &names);
     for (size_t at = 0; symbols.size - at >= sizeof symbol; at += sizeof symbol) {

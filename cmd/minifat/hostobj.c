@@ -151,11 +151,6 @@ static void add_fatbin(struct image *image, enum hostobj_machine machine, struct
     image_take_strings(image, SECTION_STRINGS, &strings->bytes);
 }
 
-static void free_image(void *image)
-{
-    image_free(image);
-}
-
 /* Offload binaries stand in the object as clang puts them: their section has a type of its own, and
  * linkers leave it out. The image's file header is a cubin's but for what is changed here. */
 void hostobj_build(struct buffer *object, struct bytes fatbin, enum hostobj_machine machine,
@@ -166,7 +161,7 @@ void hostobj_build(struct buffer *object, struct bytes fatbin, enum hostobj_mach
     Elf64_Ehdr *header;
 
     image_begin(&image, ET_REL, 0);
-    CONTEXT_DEFER(free_image, &image);
+    CONTEXT_DEFER(image_free, &image);
     CONTEXT_DEFER(image_strings_cleanup, &strings);
     if (strcmp(section, HOSTOBJ_OFFLOAD) == 0) {
         add_object_section(&image, section, SHT_LLVM_OFFLOADING, SHF_EXCLUDE, 8, fatbin);

@@ -302,8 +302,10 @@ void image_layout_program(struct image *image, const struct image_program_layout
     layout_segments(image, layout->is_apart);
 }
 
-void image_free(struct image *image)
+void image_free(void *argument)
 {
+    struct image *image = argument;
+
     arena_free(&image->arena);
     for (size_t i = 0; i < image->string_count; i++)
         buffer_free(&image->strings[i]);

@@ -144,4 +144,5 @@ void image_bytes(const struct image *image, struct buffer *out);
 struct output; /* output/output.h */
 bool image_append(const struct image *image, struct output *output);
 
-void image_free(struct image *image);
+/* `image` is a struct image; for CONTEXT_DEFER, too. */
+void image_free(void *image);

@@ -306,7 +306,7 @@ static void search_objects(struct whole_search *search)
 
     DIAG_SILENCE();
     for (size_t i = 0; i < search->members->count; i++) {
-        struct hostobj object = {0};
+        struct hostobj object;
         struct bytes code, names;
 
         search->at = &search->members->list[i];
@@ -320,8 +320,7 @@ static void search_objects(struct whole_search *search)
             search_names(search, code);
         if (search->at->entry.kind != FATBIN_ELF)
             continue;
-        CONTEXT_DEFER(elf_file_close, &object.file);
-        hostobj_open(&object, search->at->name, code);
+        HOSTOBJ_OPEN(&object, search->at->name, code);
         while (hostobj_next(&object, ".strtab", &names))
             search_names(search, names);
     }

@@ -1,7 +1,6 @@
 /* hostobj.c: host ELF files. Damage and malice cost no more than reading the headers. */
 #include "input/hostobj.h"
 
-#include "base/context.h"
 #include "diag/diag.h"
 
 static bool report_damaged_object(struct hostobj *object, const char *what)
@@ -29,6 +28,13 @@ void hostobj_open(struct hostobj *object, const char *name, struct bytes data)
     }
 }
 
+void hostobj_close(void *argument)
+{
+    struct hostobj *object = argument;
+
+    elf_file_close(&object->file);
+}
+
 /* Sections that overlap could multiply a small file's contents without limit. */
 bool hostobj_next(struct hostobj *object, const char *section, struct bytes *contents)
 {
@@ -54,6 +60,20 @@ bool hostobj_next(struct hostobj *object, const char *section, struct bytes *con
             return true;
         }
     }
+    return false;
+}
+
+bool hostobj_next_code(struct hostobj *object, const char **section, struct bytes *contents)
+{
+    /* In the order in which they are read. */
+    static const char *const sections[] = {"__nv_relfatbin", ".nv_fatbin", OFFLOAD_SECTION};
+
+    for (; object->code < sizeof sections / sizeof *sections; object->code++) {
+        *section = sections[object->code];
+        if (hostobj_next(object, *section, contents))
+            return true;
+    }
+    object->code = 0;
     return false;
 }
 

@@ -11,14 +11,9 @@
  * host's table of the kernels. */
 #pragma once
 
+#include "base/context.h"
 #include "input/offload.h"
 #include "os/elf_file.h"
-
-/* Those with device code, in the order in which they are read. */
-#define HOSTOBJ_SECTIONS                                                                           \
-    {                                                                                              \
-        "__nv_relfatbin", ".nv_fatbin", OFFLOAD_SECTION                                            \
-    }
 
 /* A position in an ELF file. */
 struct hostobj {
@@ -26,15 +21,27 @@ struct hostobj {
     struct elf_file file;
     size_t total;    /* size of the sections found so far */
     bool is_damaged; /* reported */
+    size_t code;     /* index of the section of device code whose name is searched */
 };
 
-/* Opens the ELF file `data`. One that is damaged has no sections. Its `file` is to be closed. */
+/* Opens the ELF file `data`. One that is damaged has no sections. hostobj_close ends its use. */
 void hostobj_open(struct hostobj *object, const char *name, struct bytes data);
+
+/* `object` is a struct hostobj. */
+void hostobj_close(void *object);
+
+/* Opens one that is closed when the block ends. */
+#define HOSTOBJ_OPEN(object, name, data)                                                           \
+    CONTEXT_DEFER(hostobj_close, (object));                                                        \
+    hostobj_open((object), (name), (data))
 
 /* Finds the next section of that name, whose contents are a view of the object; after the last one
  * it is false, and the next call begins anew. One that is damaged is passed over, and ends the
  * search for other names. */
 bool hostobj_next(struct hostobj *object, const char *section, struct bytes *contents);
+
+/* The same for sections of device code, of any of their names, which is in *section. */
+bool hostobj_next_code(struct hostobj *object, const char **section, struct bytes *contents);
 
 /* Finds the last section of that name. */
 bool hostobj_find(struct hostobj *object, const char *section, struct bytes *contents);

@@ -343,16 +343,14 @@ static void collect_gcc(struct collector *collector, struct hostobj *object)
 
 static void collect_host_object(struct collector *collector, struct bytes data)
 {
-    static const char *const sections[] = HOSTOBJ_SECTIONS;
-    struct hostobj object = {0};
+    struct hostobj object;
     struct bytes contents;
+    const char *section;
 
     collector->has_sections = false;
-    CONTEXT_DEFER(elf_file_close, &object.file);
-    hostobj_open(&object, collector->object, data);
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-        while (hostobj_next(&object, sections[i], &contents))
-            collect_section(collector, sections[i], contents);
+    HOSTOBJ_OPEN(&object, collector->object, data);
+    while (hostobj_next_code(&object, &section, &contents))
+        collect_section(collector, section, contents);
     if (!object.is_damaged && !collector->has_sections)
         collect_gcc(collector, &object);
     collector->ok &= !object.is_damaged;

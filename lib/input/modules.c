@@ -87,12 +87,11 @@ static void add_section_modules(struct modules *modules, struct bytes data)
 
 static void add_object_modules(struct modules *modules, struct bytes data)
 {
-    struct hostobj object = {0};
+    struct hostobj object;
     struct bytes contents;
 
     modules->has_code = modules->has_id = false;
-    CONTEXT_DEFER(elf_file_close, &object.file);
-    hostobj_open(&object, modules->object, data);
+    HOSTOBJ_OPEN(&object, modules->object, data);
     while (hostobj_next(&object, CODE_SECTION, &contents))
         modules->has_code |= contents.size > 0;
     while (hostobj_next(&object, SECTION, &contents))

@@ -65,13 +65,12 @@ static void add_section_names(struct collector *collector, enum used_list list, 
 
 static void add_object_names(struct collector *collector, struct bytes data)
 {
-    struct hostobj object = {0};
+    struct hostobj object;
     struct bytes contents;
 
-    CONTEXT_DEFER(elf_file_close, &object.file);
     collector->has_lists = false;
     collector->object = data;
-    hostobj_open(&object, collector->name, data);
+    HOSTOBJ_OPEN(&object, collector->name, data);
     for (int list = 0; list < USED_LISTS; list++)
         while (hostobj_next(&object, sections[list], &contents))
             add_section_names(collector, (enum used_list)list, contents);

@@ -12,15 +12,13 @@ static void touch(uint8_t *sum, const void *data, size_t size)
 
 static void see_object(uint8_t *sum, struct bytes data)
 {
-    static const char *const sections[] = HOSTOBJ_SECTIONS;
-    struct hostobj object = {0};
+    struct hostobj object;
     struct bytes contents;
+    const char *section;
 
-    CONTEXT_DEFER(elf_file_close, &object.file);
-    hostobj_open(&object, "x.o", data);
-    for (size_t i = 0; i < sizeof sections / sizeof *sections; i++)
-        while (hostobj_next(&object, sections[i], &contents))
-            touch(sum, contents.data, contents.size);
+    HOSTOBJ_OPEN(&object, "x.o", data);
+    while (hostobj_next_code(&object, &section, &contents))
+        touch(sum, contents.data, contents.size);
     *sum ^= hostobj_is_shared(data);
 }
 

@@ -45,6 +45,18 @@ static void check(const uint8_t *entry, size_t size, const struct cache_key *key
         abort();
 }
 
+static bool read_entry(struct cache_value *value, struct bytes entry, const struct cache_key *key)
+{
+    struct entry_header header;
+
+    if (entry.size < sizeof header)
+        return false;
+    memcpy(&header, entry.data, sizeof header);
+    return entry_fits(&header, entry.size, key) &&
+           entry_read(value, &header,
+                      (struct bytes){entry.data + sizeof header, entry.size - sizeof header});
+}
+
 static void fuzz(struct bytes rest)
 {
     uint8_t mended = fuzz_byte(&rest);
@@ -62,10 +74,10 @@ static void fuzz(struct bytes rest)
             mend(header.hash, (const uint8_t *)&header, offsetof(struct entry_header, hash));
         memcpy(entry, &header, sizeof header);
     }
-    if (entry_read(&value, (struct bytes){entry, rest.size}, &key))
+    if (read_entry(&value, (struct bytes){entry, rest.size}, &key))
         check(entry, rest.size, &key, &value);
     other = key;
     other.bytes[0] ^= 1;
-    if (entry_read(&value, (struct bytes){entry, rest.size}, &other))
+    if (read_entry(&value, (struct bytes){entry, rest.size}, &other))
         abort();
 }

@@ -338,7 +338,7 @@ nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, 
     /* A thin archive names files beside it: minilink reads it by its path. */
     if (contents.size == 0)
         return no_file(link, path, "it is empty");
-    if (text_starts((struct text){contents.data, contents.size}, TEXT("!<thin>\n")))
+    if (thin_is(files_bytes(&contents)))
         return add_thin(link, type, path);
     return input_add(link, type, files_bytes(&contents), path);
 }

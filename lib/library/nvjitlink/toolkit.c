@@ -33,7 +33,7 @@ static bool is_foreign(const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct bytes data = {0}, contents;
-    struct hostobj object = {0};
+    struct hostobj object;
     bool is_mapped;
 
     if (fd < 0)
@@ -46,8 +46,7 @@ static bool is_foreign(const char *path)
     DIAG_SILENCE();
     if (!hostobj_is_shared(data))
         return false;
-    CONTEXT_DEFER(elf_file_close, &object.file);
-    hostobj_open(&object, "", data);
+    HOSTOBJ_OPEN(&object, "", data);
     return !hostobj_find(&object, SECTION, &contents) && !object.is_damaged;
 }
 

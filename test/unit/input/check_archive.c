@@ -177,15 +177,13 @@ TEST(no_truncation_of_an_archive_passes_unless_between_members)
 /* Lists the sections with device code. False when the object is damaged. */
 static bool list_sections(struct bytes data, struct buffer *list)
 {
-    static const char *const sections[] = HOSTOBJ_SECTIONS;
-    struct hostobj object = {0};
+    struct hostobj object;
     struct bytes contents;
+    const char *section;
 
-    CONTEXT_DEFER(elf_file_close, &object.file);
-    hostobj_open(&object, "x.o", data);
-    for (int i = 0; i < COUNT(sections); i++)
-        while (hostobj_next(&object, sections[i], &contents))
-            buffer_printf(list, "%s:%zu ", sections[i], contents.size);
+    HOSTOBJ_OPEN(&object, "x.o", data);
+    while (hostobj_next_code(&object, &section, &contents))
+        buffer_printf(list, "%s:%zu ", section, contents.size);
     return !object.is_damaged;
 }
 

@@ -28,7 +28,7 @@ static const struct {
     {false, SIZE, false, NULL, true},
 };
 
-static char path[] = "/tmp/check_cleanup.XXXXXX";
+static char path[] = "/tmp/check_blame.XXXXXX";
 
 static struct file_version version_of(const char *name)
 {
