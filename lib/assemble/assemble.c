@@ -416,8 +416,7 @@ static enum link_code run_assembly(void *argument)
     else
         cubins->threads = run_tasks(assembly);
     /* Only one thread runs now, and every token has been returned. */
-    if (cancellation_is_set(assembly->request->stop) ||
-        (assembly->request->trial && assembly->request->trial->has_failed))
+    if (cancellation_is_set(assembly->request->stop))
         return LINK_CANCELLED;
     reported = report_results(assembly);
     return code == LINK_OK ? reported : code;

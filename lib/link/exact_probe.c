@@ -94,7 +94,7 @@ static const char *judge_version(const struct link *link, bool *needs_probe)
         return NULL;
     version = state_version_of(path);
     if (exact_join_knows(version.number)) {
-        /* Of a small program, the first chunk tells soon enough (stage_assemble.c). */
+        /* Small chunks that cannot be joined cost less than a probe of every small program. */
         *needs_probe = !version.is_listed && code_size(link) >= LEAST_PROBED;
         return NULL;
     }

@@ -160,19 +160,12 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
 {
     const struct link_request *request = link->request;
     struct assemble_request wanted = stage_assemble_request(link, cut, assembled);
-    struct chunk_trial trial = {
-        .is_useful = exact_is_known, .argument = &cut->chunks, .is_asked = ATOMIC_FLAG_INIT};
     enum link_code code;
 
     /* A plan's chunks are in memory, and no longer depend on any input. */
     if (request->distribution.emit_plan && !state_check_changes(link))
         return LINK_FAILED;
-    if (cut->chunks.is_exact && cut->chunks.count > 1)
-        wanted.trial = &trial;
     code = assemble_chunks(cubins, &cut->chunks, &wanted);
-    assembled->is_unknown = trial.has_failed;
-    if (trial.has_failed && code == LINK_CANCELLED)
-        code = LINK_OK;
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
     if (code == LINK_USAGE || code == LINK_ENVIRONMENT)
@@ -297,13 +290,12 @@ static bool verify(const struct link *link, struct cut *cut, struct assembled *a
 bool stage_join(const struct link *link, struct cut *cut, struct assembled *assembled)
 {
     struct buffer image = {0};
-    const char *why = "its chunks are written in a form that is not known";
+    const char *why;
 
     if (!cut->chunks.is_exact)
         return true;
     CONTEXT_DEFER(buffer_cleanup, &image);
-    if (!assembled->is_unknown &&
-        exact_make_program(&image, &cut->chunks, &assembled->cubins, &assembled->arena, &why)) {
+    if (exact_make_program(&image, &cut->chunks, &assembled->cubins, &assembled->arena, &why)) {
         assembled->program.data = buffer_take(&image, &assembled->program.size);
         diag_replay(&assembled->said);
         return !link->request->verify_split || verify(link, cut, assembled);
