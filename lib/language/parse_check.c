@@ -8,6 +8,7 @@
 
 #include <stdlib.h>
 
+#include "base/search.h"
 #include "language/opcode.h"
 
 struct checking {
@@ -15,6 +16,7 @@ struct checking {
     const struct instruction *instruction;
     const struct operand *culprit; /* the innermost one that is wrong */
     unsigned addresses;            /* seen so far */
+    unsigned least, most;          /* operands that a row allows */
 };
 
 static bool is_integer(char type)
@@ -416,18 +418,19 @@ static const char *check_all(struct checking *checking, const struct syntax *syn
 static const char *check_rows(struct checking *checking, const struct syntax *first,
                               struct instruction *instruction)
 {
-    bool is_barrier = opcode_get(instruction->opcode)->flags & OPCODE_BARRIER;
     struct syntax row = *first;
-    const char *problem;
+    const char *problem = check_all(checking, &row);
 
+    checking->least = row.required;
+    checking->most = row.rule_count;
     syntax_note_results(&row, instruction);
-    problem = check_all(checking, &row);
-    if (is_barrier)
-        return problem ?: check_barrier(checking);
     while (problem && syntax_find(&row, instruction->opcode, instruction->modifiers,
                                   instruction->modifier_count, (uint16_t)(row.row + 1))) {
         struct checking again = {.body = checking->body, .instruction = instruction};
 
+        if (row.required < checking->least)
+            checking->least = row.required;
+        RAISE(checking->most, row.rule_count);
         if (!check_all(&again, &row)) {
             syntax_note_results(&row, instruction);
             return NULL;
@@ -436,22 +439,40 @@ static const char *check_rows(struct checking *checking, const struct syntax *fi
     return problem;
 }
 
-void parse_check(struct body_parser *parser, struct instruction *instruction, size_t place)
+static void report_count(struct body_parser *parser, const struct checking *checking,
+                         const char *name, size_t given, size_t place)
+{
+    if (checking->least == checking->most)
+        parser_fail(&parser->base, place, "'%s' takes %u operand%s here, not %zu", name,
+                    checking->least, checking->least == 1 ? "" : "s", given);
+    else
+        parser_fail(&parser->base, place, "'%s' takes %u to %u operands here, not %zu", name,
+                    checking->least, checking->most, given);
+}
+
+void parse_check(struct body_parser *parser, struct instruction *instruction, size_t given,
+                 size_t place)
 {
     struct parser *base = &parser->base;
-    struct checking checking = {.body = parser->body, .instruction = instruction};
-    const char *name = opcode_get(instruction->opcode)->name, *problem;
+    const struct opcode *opcode = opcode_get(instruction->opcode);
+    struct checking checking = {
+        .body = parser->body, .instruction = instruction, .least = 1, .most = 4};
+    const char *problem = NULL;
 
-    if (opcode_get(instruction->opcode)->flags & OPCODE_CALL) { /* call (r), f */
+    if (opcode->flags & OPCODE_CALL) /* call (result), function, (arguments), prototype */
         instruction->results =
             instruction->operand_count > 1 && instruction->operands[0].kind == OPERAND_LIST;
-        return;
-    }
-    problem = check_rows(&checking, &parser->syntax, instruction);
-    if (problem && checking.culprit)
+    else
+        problem = check_rows(&checking, &parser->syntax, instruction);
+    if (!problem && (opcode->flags & OPCODE_BARRIER))
+        problem = check_barrier(&checking);
+    if (given < checking.least || given > checking.most)
+        report_count(parser, &checking, opcode->name, given, place);
+    else if (problem && checking.culprit)
         parser_fail(base, (size_t)(checking.culprit->text.data - base->lexer.text.data),
-                    "Arguments mismatch for instruction '%s': '%.*s': %s", name,
+                    "Arguments mismatch for instruction '%s': '%.*s': %s", opcode->name,
                     TEXT_ARG(checking.culprit->text), problem);
     else if (problem)
-        parser_fail(base, place, "Arguments mismatch for instruction '%s': %s", name, problem);
+        parser_fail(base, place, "Arguments mismatch for instruction '%s': %s", opcode->name,
+                    problem);
 }

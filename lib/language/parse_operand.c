@@ -348,31 +348,6 @@ static void parse_one(struct body_parser *parser, const struct opcode *opcode, s
         parse_pair(parser, at);
 }
 
-static void check_count(struct body_parser *parser, const struct instruction *instruction,
-                        size_t count, size_t place)
-{
-    const struct opcode *opcode = opcode_get(instruction->opcode);
-    struct syntax row = parser->syntax;
-    unsigned least = row.required, most = row.rule_count;
-
-    if (opcode->flags & OPCODE_CALL) /* (result), function, (arguments), prototype */
-        most = 4;
-    while ((count < least || count > most) &&
-           syntax_find(&row, instruction->opcode, instruction->modifiers,
-                       instruction->modifier_count, (uint16_t)(row.row + 1))) {
-        least = row.required < least ? row.required : least;
-        most = row.rule_count > most ? row.rule_count : most;
-    }
-    if (count >= least && count <= most)
-        return;
-    if (least == most)
-        parser_fail(&parser->base, place, "'%s' takes %u operand%s here, not %zu", opcode->name,
-                    least, least == 1 ? "" : "s", count);
-    else
-        parser_fail(&parser->base, place, "'%s' takes %u to %u operands here, not %zu",
-                    opcode->name, least, most, count);
-}
-
 void parse_operands(struct body_parser *parser, struct instruction *instruction)
 {
     const struct opcode *opcode = opcode_get(instruction->opcode);
@@ -399,8 +374,7 @@ void parse_operands(struct body_parser *parser, struct instruction *instruction)
     given = parser->operand_count - first;
     instruction->operands = &parser->operands[first];
     instruction->operand_count = (uint8_t)(given < UINT8_MAX ? given : UINT8_MAX);
-    check_count(parser, instruction, given, place);
-    parse_check(parser, instruction, place);
+    parse_check(parser, instruction, given, place);
     instruction->operands = pop(parser, first, &count);
 }
 

@@ -69,34 +69,6 @@ static void report_words(struct body_parser *parser, const struct instruction *i
     parser_fail(base, place, "Unexpected instruction types specified for '%s'", opcode);
 }
 
-/* ptxas accepts these twice, with the effect of one: .sat.sat. */
-static bool may_be_double(uint16_t modifier)
-{
-    static const char *const words[] = {"sat", "approx", "uni", "sync", "aligned", "ftz"};
-
-    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
-        if (strcmp(modifier_name(modifier), words[i]) == 0)
-            return true;
-    return false;
-}
-
-static bool find_without_doubles(struct syntax *syntax, const struct instruction *instruction)
-{
-    uint16_t words[INSTRUCTION_MODIFIERS];
-    unsigned count = 0;
-
-    for (unsigned i = 0; i < instruction->modifier_count; i++) {
-        unsigned k = 0;
-
-        while (k < count && (words[k] != instruction->modifiers[i] || !may_be_double(words[k])))
-            k++;
-        if (k == count)
-            words[count++] = instruction->modifiers[i];
-    }
-    return count < instruction->modifier_count &&
-           syntax_find(syntax, instruction->opcode, words, count, 0);
-}
-
 /* Fails if `what` needs another PTX version or target, in words like ptxas's. */
 static void check_need(struct body_parser *parser, size_t place, struct text what, uint16_t ptx,
                        const char *target)
@@ -155,22 +127,18 @@ void parse_spelling(struct body_parser *parser, struct instruction *instruction)
 {
     size_t place = parser->base.token.offset;
     struct text text = spelling_at(parser);
-    struct text misplaced;
 
     read_words(parser, instruction);
     if (parser->base.failed)
         return;
     if (!syntax_find(&parser->syntax, instruction->opcode, instruction->modifiers,
-                     instruction->modifier_count, 0) &&
-        !find_without_doubles(&parser->syntax, instruction)) {
+                     instruction->modifier_count, 0)) {
         report_words(parser, instruction, place);
         return;
     }
-    misplaced = syntax_misplaced_word(instruction->opcode, instruction->modifiers,
-                                      instruction->modifier_count);
-    if (misplaced.size)
+    if (parser->syntax.misplaced)
         parser_fail(&parser->base, place,
-                    "'.%.*s' belongs to the name of the instruction, in front of other words",
-                    TEXT_ARG(misplaced));
+                    "'.%s' belongs to the name of the instruction, in front of other words",
+                    parser->syntax.misplaced);
     check_versions(parser, instruction, text, place);
 }

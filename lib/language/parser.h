@@ -142,9 +142,10 @@ void parse_unknown(struct body_parser *parser, size_t offset, const char *format
 /* parse_spelling.c: opcode and modifiers; sets parser->syntax. */
 void parse_spelling(struct body_parser *parser, struct instruction *instruction);
 
-/* parse_check.c: checks the operands against the instruction's row of syntax_table.def, and notes
- * which of them are results. */
-void parse_check(struct body_parser *parser, struct instruction *instruction, size_t place);
+/* parse_check.c: checks the `given` operands, the first of which is at `place`, against the
+ * instruction's rows of syntax_table.def, and notes which of them are results. */
+void parse_check(struct body_parser *parser, struct instruction *instruction, size_t given,
+                 size_t place);
 
 /* parse_declare.c: a directive inside the body, from its dotted word to its end; and the directives
  * that follow a label: .branchtargets, .calltargets, .callprototype. */

@@ -2,8 +2,8 @@
  *
  * A row's words are a sequence of items; an item is a choice of words, `a|b`, that is optional if a
  * `?` follows. `v2+b64` in a choice are words that come together; a word in capitals is a name of
- * syntax_sets.def. The rows of an opcode are adjacent, so a binary search finds them; the first
- * that matches is used. */
+ * syntax_sets.def. Dots begin the items of the instruction's name. The rows of an opcode are
+ * adjacent, so a binary search finds them; the first that matches is used. */
 #include "language/syntax.h"
 
 #include "base/search.h"
@@ -45,15 +45,6 @@ static const struct {
 #undef NEEDS
 };
 
-static const struct {
-    uint16_t opcode;
-    const char *names;
-} compounds[] = {
-#define NAMES(opcode, names) {INDEX_##opcode, names},
-#include "language/syntax_names.def"
-#undef NAMES
-};
-
 _Static_assert(sizeof rows / sizeof rows[0] < SYNTAX_NO_ROW, "rows are numbered in 16 bits");
 
 /* Kinds of words that keep their order among each other. */
@@ -66,6 +57,8 @@ struct fitting {
     size_t count;
     uint32_t taken;
     uint16_t last[ORDERS]; /* by kind: 1 + place of the last one taken */
+    size_t name_count;     /* words of the instruction's name so far */
+    const char *misplaced; /* the first of these that does not stand where the name has it */
 };
 
 const char *syntax_set(struct text name)
@@ -112,6 +105,18 @@ static bool is_next(const struct fitting *fitting, size_t i, enum order order)
     return true;
 }
 
+/* ptxas accepts these twice, with the effect of one: .sat.sat. */
+static bool may_be_double(struct text word)
+{
+    static const struct text words[] = {TEXT("sat"),  TEXT("approx"),  TEXT("uni"),
+                                        TEXT("sync"), TEXT("aligned"), TEXT("ftz")};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (text_equal(word, words[i]))
+            return true;
+    return false;
+}
+
 static bool take_word(struct fitting *fitting, struct text word)
 {
     for (size_t i = 0; i < fitting->count; i++) {
@@ -125,6 +130,9 @@ static bool take_word(struct fitting *fitting, struct text word)
             return false;
         fitting->taken |= 1u << i;
         fitting->last[order] = (uint16_t)(i + 1);
+        if (may_be_double(word))
+            for (size_t k = i + 1; k < fitting->count; k++)
+                fitting->taken |= (uint32_t)text_equal(fitting->names[k], word) << k;
         return true;
     }
     return false;
@@ -165,6 +173,22 @@ static bool take_choice(struct fitting *fitting, struct text choice, unsigned de
     return found;
 }
 
+/* Takes a word of each item of `a.b|c`. */
+static bool take_name(struct fitting *fitting, struct text name)
+{
+    while (name.size) {
+        uint32_t before = fitting->taken;
+        size_t place;
+
+        if (!take_choice(fitting, cut(&name, '.'), 0))
+            return false;
+        place = (size_t)__builtin_ctz(fitting->taken ^ before);
+        if (place != fitting->name_count++ && !fitting->misplaced)
+            fitting->misplaced = fitting->names[place].data;
+    }
+    return true;
+}
+
 static bool fits(const char *words, struct fitting *fitting)
 {
     struct text rest = text_of(words);
@@ -172,9 +196,11 @@ static bool fits(const char *words, struct fitting *fitting)
     while (rest.size) {
         struct text item = cut(&rest, ' ');
         bool is_optional = item.size && item.data[item.size - 1] == '?';
+        bool is_name;
 
         item.size -= is_optional;
-        if (!take_choice(fitting, item, 0) && !is_optional)
+        is_name = text_skip(&item, TEXT("."));
+        if (!(is_name ? take_name(fitting, item) : take_choice(fitting, item, 0)) && !is_optional)
             return false;
     }
     return fitting->taken == (1u << fitting->count) - 1;
@@ -204,7 +230,8 @@ bool syntax_find(struct syntax *syntax, uint16_t opcode, const uint16_t *modifie
 
         if (!fits(rows[i].words, &fitting))
             continue;
-        *syntax = (struct syntax){.row = i, .ptx = rows[i].ptx, .target = rows[i].target};
+        *syntax = (struct syntax){
+            .row = i, .ptx = rows[i].ptx, .target = rows[i].target, .misplaced = fitting.misplaced};
         syntax_rule_read(syntax, opcode, rows[i].operands, modifiers, count);
         return true;
     }
@@ -225,7 +252,7 @@ void syntax_note_results(const struct syntax *syntax, struct instruction *instru
 static bool has_word(const char *words, struct text word, unsigned depth)
 {
     for (const char *at = words; *at;) {
-        struct text one = {at, strcspn(at, " |?+")};
+        struct text one = {at, strcspn(at, " .|?+")};
         const char *set = depth == 0 ? syntax_set(one) : NULL;
 
         if (set ? has_word(set, word, 1) : text_equal(one, word))
@@ -241,50 +268,6 @@ bool syntax_has_word(uint16_t opcode, const char *modifier)
         if (has_word(rows[i].words, text_of(modifier), 0))
             return true;
     return false;
-}
-
-/* Number of words of the name if the modifiers have all of them, in any order; else 0. */
-static size_t words_of(struct text name, const uint16_t *modifiers, size_t count)
-{
-    size_t words = 0;
-
-    for (; name.size; words++) {
-        struct text word = cut(&name, '.');
-        size_t i = 0;
-
-        while (i < count && !text_equal(text_of(modifier_name(modifiers[i])), word))
-            i++;
-        if (i == count)
-            return 0;
-    }
-    return words;
-}
-
-struct text syntax_misplaced_word(uint16_t opcode, const uint16_t *modifiers, size_t count)
-{
-    struct text longest = {0};
-    size_t most = 0;
-
-    for (size_t i = 0; i < sizeof compounds / sizeof compounds[0]; i++) {
-        struct text rest = text_of(compounds[i].opcode == opcode ? compounds[i].names : "");
-
-        while (rest.size) {
-            struct text name = cut(&rest, ' ');
-            size_t words = words_of(name, modifiers, count);
-
-            if (words > most) {
-                most = words;
-                longest = name;
-            }
-        }
-    }
-    for (size_t i = 0; i < most; i++) {
-        struct text word = cut(&longest, '.');
-
-        if (!text_equal(text_of(modifier_name(modifiers[i])), word))
-            return word;
-    }
-    return (struct text){0};
 }
 
 /* "100f": the targets with a suffix in sm_100's family, from sm_100 on; a family has all digits but

@@ -59,12 +59,14 @@ struct syntax {
     uint8_t required; /* rules that are not optional */
     uint16_t ptx;     /* least PTX ISA version, 10 * major + minor */
     const char *target;
+    const char *misplaced; /* the first word of the instruction's name that does not stand where the
+                              name has it; NULL = none */
     struct operand_rule rules[SYNTAX_OPERANDS];
 };
 
 /* Finds the first of the opcode's rows, from `first` on (0: its first row), that matches the
- * modifiers, which may stand in any order except that types keep theirs, as in ptxas. False if none
- * matches. */
+ * modifiers, which may stand in any order except that types keep theirs, as in ptxas; some may be
+ * written twice. False if none matches. */
 bool syntax_find(struct syntax *syntax, uint16_t opcode, const uint16_t *modifiers, size_t count,
                  uint16_t first);
 
@@ -73,11 +75,6 @@ void syntax_note_results(const struct syntax *syntax, struct instruction *instru
 
 /* True if some row of the opcode has this modifier. */
 bool syntax_has_word(uint16_t opcode, const char *modifier);
-
-/* The first of the modifiers, in the order in which they are written, that belongs to the name of
- * an instruction of this opcode (syntax_names.def) and does not stand where the name has it; empty
- * when there is none. */
-struct text syntax_misplaced_word(uint16_t opcode, const uint16_t *modifiers, size_t count);
 
 /* True if PTX of a version (10 * major + minor) for `target` satisfies `expression`, a list of
  * alternatives: numbers with their suffix, "90", "100f 110f", "90a"; "<70": targets before sm_70;

@@ -179,8 +179,8 @@ TEST(every_row_has_known_words)
         ck_assert_msg(opcode >= last, "row '%s %s' stands behind its place",
                       opcode_get(opcode)->name, words);
         last = opcode;
-        for (char *save, *word = strtok_r(suite_print("%s", words), " |?+", &save); word;
-             word = strtok_r(NULL, " |?+", &save))
+        for (char *save, *word = strtok_r(suite_print("%s", words), " .|?+", &save); word;
+             word = strtok_r(NULL, " .|?+", &save))
             ck_assert_msg(modifier_find(text_of(word)) || syntax_set(text_of(word)),
                           "'%s' in a row of '%s'", word, opcode_get(opcode)->name);
     }
