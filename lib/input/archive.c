@@ -2,22 +2,14 @@
  *
  * An archive is "!<arch>\n" and then members: a 60-byte text header and the data, padded to 2
  * bytes. A name is in the header ("x.o/"), in the table of long names, which comes first ("/123",
- * GNU), or in front of the data ("#1/20", BSD, with that many bytes).
- *
- * Of a thin archive all members are found first, and then copied into one block of memory. */
+ * GNU), or in front of the data ("#1/20", BSD, with that many bytes). */
 #include "input/archive.h"
 
 #include <ar.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
-#include <unistd.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
 #include "input/file.h"
-#include "os/descriptor.h"
 
 #define THIN_MAGIC "!<thin>\n"
 
@@ -173,126 +165,4 @@ const char *archive_object_name(const struct archive *archive, struct text membe
     if (member.size > LONGEST_NAME)
         member.size = LONGEST_NAME;
     return arena_printf(arena, "%s(%.*s)", archive->name, TEXT_ARG(member));
-}
-
-/* The largest size, with the name's, that a header's ten digits can hold. */
-#define LARGEST_MEMBER (9999999999 - NAME_MAX)
-
-struct thin_member {
-    const char *path, *name;
-    size_t name_size; /* even, so that data is aligned as in other archives */
-    size_t size;      /* of the file */
-};
-
-struct thin {
-    struct inputs *inputs;
-    const struct input_file *file;
-    struct thin_member *members;
-    size_t count, capacity;
-    size_t size; /* of the new archive */
-    int fd;      /* of the member at hand */
-};
-
-static void close_thin(void *thin)
-{
-    int fd = ((struct thin *)thin)->fd;
-
-    if (fd >= 0)
-        close(fd);
-}
-
-static bool member_failed(const struct thin *thin, const char *path, const char *why)
-{
-    return diag_fatal("Could not open input file '%s', a member of thin archive '%s': %s", path,
-                      thin->file->path, why);
-}
-
-static bool add_thin_member(struct thin *thin, struct text name)
-{
-    const char *slash = name.data[0] == '/' ? NULL : strrchr(thin->file->path, '/');
-    int folder = slash ? (int)(slash - thin->file->path) + 1 : 0;
-    struct thin_member member = {.path = arena_printf(&thin->inputs->arena, "%.*s%.*s", folder,
-                                                      thin->file->path, TEXT_ARG(name))};
-    struct stat status;
-
-    if (stat(member.path, &status) != 0)
-        return member_failed(thin, member.path, strerror(errno));
-    if (!S_ISREG(status.st_mode))
-        return member_failed(thin, member.path, "it is no regular file");
-    if (status.st_size > LARGEST_MEMBER)
-        return member_failed(thin, member.path, "it is too large for an archive");
-    member.name = basename(member.path);
-    member.name_size = (strlen(member.name) + 1) & ~(size_t)1;
-    member.size = (size_t)status.st_size;
-    thin->size += sizeof(struct ar_hdr) + member.name_size + member.size + 1;
-    ARENA_PUSH(&thin->inputs->arena, thin->members, thin->count, thin->capacity) = member;
-    return true;
-}
-
-static bool read_member(struct thin *thin, const struct thin_member *member, uint8_t *to)
-{
-    const struct bytes contents = {to, member->size};
-    struct file_version version;
-    struct stat status;
-
-    thin->fd = open(member->path, O_RDONLY | O_CLOEXEC);
-    if (thin->fd < 0 || fstat(thin->fd, &status))
-        return member_failed(thin, member->path, strerror(errno));
-    file_version_wait_for_writer(thin->fd, &status);
-    if ((size_t)status.st_size > member->size)
-        return member_failed(thin, member->path, "it became longer while it was read");
-    if (!descriptor_read(thin->fd, to, member->size, 0))
-        return member_failed(thin, member->path,
-                             errno ? strerror(errno) : "it became shorter while it was read");
-    version = file_version_of(&status);
-    watch_add(thin->inputs->watch, member->path, &version,
-              file_version_is_settled(&version) ? NULL : &contents);
-    close(thin->fd);
-    thin->fd = -1;
-    return true;
-}
-
-/* Makes an archive in which names are in front of the data. */
-static bool copy_members(struct thin *thin, struct bytes *archive)
-{
-    uint8_t *start = arena_alloc(&thin->inputs->arena, SARMAG + thin->size, 1);
-    uint8_t *to = mempcpy(start, ARMAG, SARMAG);
-
-    for (size_t i = 0; i < thin->count; i++) {
-        const struct thin_member *member = &thin->members[i];
-
-        to += sprintf((char *)to, "#1/%-13zu%-12u%-6u%-6u%-8o%-10zu" ARFMAG, member->name_size, 0u,
-                      0u, 0u, 0644u, member->name_size + member->size);
-        memset(to, 0, member->name_size);
-        memcpy(to, member->name, strlen(member->name));
-        to += member->name_size;
-        if (!read_member(thin, member, to))
-            return false;
-        to += member->size;
-        if (member->size % 2)
-            *to++ = '\n';
-    }
-    *archive = (struct bytes){start, (size_t)(to - start)};
-    return true;
-}
-
-bool thin_gather(struct inputs *inputs, const struct input_file *file, struct bytes *archive)
-{
-    struct thin thin = {.inputs = inputs, .file = file, .fd = -1};
-    struct archive names = {
-        .name = file->path, .data = file->data, .is_thin = true, .offset = SARMAG};
-    struct text name;
-    struct bytes data;
-
-    *archive = (struct bytes){0};
-    CONTEXT_DEFER(close_thin, &thin);
-    while (archive_next(&names, &name, &data))
-        if (!add_thin_member(&thin, name))
-            return false;
-    if (names.is_damaged || !copy_members(&thin, archive))
-        return false;
-    for (size_t i = 0; i < thin.count; i++)
-        ARENA_PUSH(&inputs->arena, inputs->thin_files.list, inputs->thin_files.count,
-                   inputs->thin_files.capacity) = thin.members[i].path;
-    return true;
 }

@@ -9,7 +9,6 @@
 
 #include "base/arena.h"
 
-struct inputs;
 struct input_file;
 
 /* A position in an archive. */
@@ -39,8 +38,3 @@ const char *archive_object_name(const struct archive *archive, struct text membe
 
 /* True when `data` begins as a thin archive. */
 bool thin_is(struct bytes data);
-
-/* Makes an ordinary archive of a thin one, with the contents of its members' files. These are added
- * to inputs->thin_files and inputs->watch. False, reported, and an empty *archive, when it is
- * damaged or a member cannot be read. */
-bool thin_gather(struct inputs *inputs, const struct input_file *file, struct bytes *archive);

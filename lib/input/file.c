@@ -6,14 +6,15 @@
  * the stage fails, so that one run reports everything that is missing. */
 #include "input/file.h"
 
+#include <ar.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "base/context.h"
 #include "base/little.h"
 #include "base/memory.h"
@@ -126,11 +127,19 @@ const char *file_kind_name(enum file_kind kind)
     return kinds[kind].name;
 }
 
-static bool report_unopened(const char *path, int error)
+static bool report_unopened(const struct input_file *file, const char *why)
+{
+    if (file->thin)
+        return diag_fatal("Could not open input file '%s', a member of thin archive '%s': %s",
+                          file->path, file->thin, why);
+    return diag_fatal("Could not open input file '%s': %s", file->path, why);
+}
+
+static bool report_error(const struct input_file *file, int error)
 {
     if (error == ENOMEM)
         context_raise(LINK_NO_MEMORY);
-    return diag_fatal("Could not open input file '%s': %s", path, strerror(error));
+    return report_unopened(file, strerror(error));
 }
 
 static bool read_stream(struct inputs *inputs, struct input_file *file, int fd)
@@ -148,10 +157,9 @@ static bool read_stream(struct inputs *inputs, struct input_file *file, int fd)
             buffer.size += (size_t)size;
     }
     if (size < 0)
-        return report_unopened(file->path, errno);
+        return report_error(file, errno);
     if (size > 0)
-        return diag_fatal("Could not open input file '%s': it is no regular file and does not end",
-                          file->path);
+        return report_unopened(file, "it is no regular file and does not end");
     if (buffer.size)
         file->data =
             (struct bytes){arena_copy(&inputs->arena, buffer.data, buffer.size, 1), buffer.size};
@@ -178,11 +186,10 @@ static bool read_whole(struct inputs *inputs, struct input_file *file, int fd, b
         return true;
     }
     if (errno)
-        return report_unopened(file->path, errno);
+        return report_error(file, errno);
     if (current_size(fd) == (off_t)size)
         return read_stream(inputs, file, fd);
-    return diag_fatal("Could not open input file '%s': it became shorter while it was read",
-                      file->path);
+    return report_unopened(file, "it became shorter while it was read");
 }
 
 /* Files of /sys cannot be mapped. */
@@ -193,8 +200,7 @@ static bool load_regular(struct inputs *inputs, struct input_file *file, int fd)
     if (file->version.size > 0 && is_settled && !inputs->are_read &&
         inputs->mapping_count < MOST_MAPPINGS) {
         if (!descriptor_map(fd, &file->data))
-            return errno == ENODEV ? read_stream(inputs, file, fd)
-                                   : report_unopened(file->path, errno);
+            return errno == ENODEV ? read_stream(inputs, file, fd) : report_error(file, errno);
         file->is_mapped = true;
         inputs->mapping_count++;
     } else if (file->version.size > 0) {
@@ -225,15 +231,81 @@ static bool load_input(struct inputs *inputs, struct input_file *file)
 
     CONTEXT_DEFER(close_file, &fd);
     if (fd < 0 || fstat(fd, &status) != 0)
-        return report_unopened(file->path, errno);
+        return report_error(file, errno);
+    if (file->thin && !S_ISREG(status.st_mode))
+        return report_unopened(file, "it is no regular file");
     if (S_ISDIR(status.st_mode))
-        return report_unopened(file->path, EISDIR);
+        return report_error(file, EISDIR);
     file->place = file_identity_of(&status);
     if (!S_ISREG(status.st_mode))
         return read_stream(inputs, file, fd);
     file_version_wait_for_writer(fd, &status);
     file->version = file_version_of(&status);
     return load_regular(inputs, file, fd);
+}
+
+static void unmap_file(struct input_file *file)
+{
+    if (file->is_mapped)
+        descriptor_unmap(&file->data);
+    file->is_mapped = false;
+}
+
+static void close_input(struct input_file *file)
+{
+    unmap_file(file);
+    buffer_free(&file->archive);
+}
+
+/* The largest size, with the name's, that a header's ten digits can hold. */
+#define LARGEST_MEMBER (9999999999 - NAME_MAX)
+
+/* Adds a file that `thin` names to the archive that is made of it: its name, which is in front of
+ * the data, has an even length, so that data is aligned as in other archives. */
+static bool add_thin_member(struct inputs *inputs, struct input_file *thin, struct text name)
+{
+    const char *slash = name.data[0] == '/' ? NULL : strrchr(thin->path, '/'), *base;
+    int folder = slash ? (int)(slash - thin->path) + 1 : 0;
+    struct input_file file = {
+        .path = arena_printf(&inputs->arena, "%.*s%.*s", folder, thin->path, TEXT_ARG(name)),
+        .thin = thin->path};
+    struct inputs contents = {.watch = inputs->watch, .are_read = true};
+    size_t name_size;
+
+    CONTEXT_DEFER(arena_cleanup, &contents.arena);
+    if (!load_input(&contents, &file))
+        return false;
+    if (file.data.size > LARGEST_MEMBER)
+        return report_unopened(&file, "it is too large for an archive");
+    base = basename(file.path);
+    name_size = (strlen(base) + 1) & ~(size_t)1;
+    buffer_printf(&thin->archive, "#1/%-13zu%-12u%-6u%-6u%-8o%-10zu" ARFMAG, name_size, 0u, 0u, 0u,
+                  0644u, name_size + file.data.size);
+    buffer_string(&thin->archive, base);
+    buffer_align(&thin->archive, 2);
+    buffer_append(&thin->archive, file.data.data, file.data.size);
+    if (file.data.size % 2)
+        buffer_char(&thin->archive, '\n');
+    ARENA_PUSH(&inputs->arena, inputs->thin_files.list, inputs->thin_files.count,
+               inputs->thin_files.capacity) = file.path;
+    return true;
+}
+
+/* Puts an ordinary archive with its members' files in the place of a thin one. */
+static bool gather_thin(struct inputs *inputs, struct input_file *file)
+{
+    struct archive names = {
+        .name = file->path, .data = file->data, .is_thin = true, .offset = SARMAG};
+    struct text name;
+    struct bytes data;
+    bool ok = true;
+
+    buffer_string(&file->archive, ARMAG);
+    while (ok && archive_next(&names, &name, &data))
+        ok = add_thin_member(inputs, file, name);
+    unmap_file(file);
+    file->data = buffer_bytes(&file->archive);
+    return ok && !names.is_damaged;
 }
 
 /* Whether an archive was opened before, by whatever path. nvcc and CMake both name libcudadevrt.a,
@@ -245,13 +317,6 @@ static bool is_repeated_file(const struct inputs *inputs, const struct input_fil
             file_identity_equal(other->place, file->place))
             return true;
     return false;
-}
-
-static void unmap_file(struct input_file *file)
-{
-    if (file->is_mapped)
-        descriptor_unmap(&file->data);
-    file->is_mapped = false;
 }
 
 /* An input in memory is never the same file as another. */
@@ -275,17 +340,12 @@ static bool add_named_file(struct inputs *inputs, const char *path, const char *
 
     *file = (struct input_file){.path = path, .library = library};
     ok = load_input(inputs, file);
-    if (ok && thin_is(file->data)) {
-        struct bytes archive;
-
-        ok = thin_gather(inputs, file, &archive);
-        unmap_file(file);
-        file->data = archive;
-    }
+    if (ok && thin_is(file->data))
+        ok = gather_thin(inputs, file);
     if (ok)
         file->kind = file_classify(file->data);
     if (!ok || is_repeated_file(inputs, file)) {
-        unmap_file(file);
+        close_input(file);
         inputs->count--;
     }
     return ok;
@@ -324,7 +384,7 @@ static bool is_host_library(const char *name)
 /* The most paths that are listed for a missing library. */
 #define MOST_TRIED 32u
 
-static void report_missing(const char *name, const struct library_search *search)
+static bool report_missing(const char *name, const struct library_search *search)
 {
     bool is_file_name = *name == ':';
 
@@ -336,17 +396,6 @@ static void report_missing(const char *name, const struct library_search *search
         diag_note("and in %zu more folders", search->count - MOST_TRIED);
     if (search->count == 0)
         diag_note("no library paths were given (-L)");
-}
-
-static bool is_missing_library(const char *name, const struct library_search *search)
-{
-    if (!search->from_compiler && !is_host_library(name)) {
-        report_missing(name, search);
-        return true;
-    }
-    diag_verbose("Library '%s' is ignored: it is not in the library paths, as libraries of the "
-                 "host are, which have no code to link",
-                 name);
     return false;
 }
 
@@ -364,7 +413,14 @@ static bool add_library_file(struct inputs *inputs, const char *name,
     }
     path = is_file_name ? find_library_file(&inputs->arena, search, "", name + 1, "")
                         : find_library_file(&inputs->arena, search, "lib", name, ".a");
-    return path ? add_named_file(inputs, path, name) : !is_missing_library(name, search);
+    if (path)
+        return add_named_file(inputs, path, name);
+    if (!search->from_compiler && !is_host_library(name))
+        return report_missing(name, search);
+    diag_verbose("Library '%s' is ignored: it is not in the library paths, as libraries of the "
+                 "host are, which have no code to link",
+                 name);
+    return true;
 }
 
 bool inputs_open(struct inputs *inputs, const struct input_operand *operands, size_t count,
@@ -436,7 +492,7 @@ void inputs_close(struct inputs *inputs)
     if (blamed == inputs)
         blamed = NULL;
     for (size_t i = 0; i < inputs->count; i++)
-        unmap_file(&inputs->files[i]);
+        close_input(&inputs->files[i]);
     free(inputs->files);
     arena_free(&inputs->arena);
     *inputs = (struct inputs){0};

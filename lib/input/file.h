@@ -6,6 +6,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/text.h"
 #include "input/watch.h"
 #include "os/file.h"
@@ -30,8 +31,10 @@ enum file_kind {
 struct input_file {
     const char *path;            /* as the user gave it, or as -l found it */
     const char *library;         /* "cudart" for -lcudart, else NULL */
+    const char *thin;            /* the thin archive that names it, for messages; else NULL */
     struct bytes data;           /* whole contents */
     bool is_mapped;              /* `data` is; else it was read */
+    struct buffer archive;       /* `data` of a thin archive: an ordinary one with its members */
     struct file_identity place;  /* which file it is */
     struct file_version version; /* before it was read */
     enum file_kind kind;

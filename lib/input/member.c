@@ -66,14 +66,6 @@ static struct member *collect_entry(struct collector *collector, const char *nam
     return member;
 }
 
-static void end_group(struct collector *collector)
-{
-    const struct members *members = collector->members;
-
-    if (members->count > 0 && members->list[members->count - 1].group == collector->group)
-        collector->group++;
-}
-
 /* A fatbin is one choice, but for relocatable PTX, of which each object is one. */
 static bool is_other_choice(const struct fatbin_entry *entry, const struct fatbin_entry *last)
 {
@@ -90,8 +82,7 @@ static void collect_entries(struct collector *collector, struct fatbin *fatbin)
         struct arena *arena = &collector->members->arena;
         const char *name;
 
-        if (is_other_choice(&entry, &last))
-            end_group(collector);
+        collector->group += is_other_choice(&entry, &last);
         last = entry;
         collector->number += entry.part <= 1;
         name = entry.part ? arena_printf(arena, "%s(%u.%u)", collector->object, collector->number,
@@ -192,55 +183,65 @@ static bool describe_code(struct collector *collector, struct fatbin_entry *entr
     return false;
 }
 
-static struct fatbin_entry make_entry(uint32_t kind, struct bytes data)
+/* Collects code that is in no fatbin: its entry is made from the code itself, but for what `arch`
+ * says of it, which may be empty. NULL, reported, when the code is wrong. */
+static struct member *collect_code(struct collector *collector, const char *name, uint32_t kind,
+                                   struct bytes data, struct text arch)
 {
-    return (struct fatbin_entry){
+    struct fatbin_entry entry = {
         .kind = kind,
         .version = ENTRY_VERSION,
         .flags = FATBIN_64BIT | FATBIN_LINUX,
+        .number = collector->number,
         .payload = data,
     };
+
+    if (!describe_code(collector, &entry, name))
+        return NULL;
+    arch_parse(arch, "sm_", &entry.arch);
+    return collect_entry(collector, name, &entry);
 }
 
-/* Collects a raw file: one member, whose entry is made from the code itself. */
 static void collect_raw(struct collector *collector, uint32_t kind, struct bytes data)
 {
-    struct fatbin_entry entry = make_entry(kind, data);
+    struct member *member =
+        collect_code(collector, collector->object, kind, data, (struct text){0});
 
-    if (!describe_code(collector, &entry, collector->object))
-        return;
-    collect_entry(collector, collector->object, &entry)->is_lazy =
-        kind == FATBIN_PTX && collector->object != collector->file;
+    if (member)
+        member->is_lazy = kind == FATBIN_PTX && collector->object != collector->file;
     collector->group++;
 }
 
-/* Whether the image belongs to another compilation: the current group has one like it. */
-static bool begins_group(const struct collector *collector, const struct fatbin_entry *entry)
+/* The name of the object's next member. */
+static const char *next_name(struct collector *collector)
 {
-    const struct members *members = collector->members;
-    size_t count = 0;
+    return arena_printf(&collector->members->arena, "%s(%u)", collector->object,
+                        ++collector->number);
+}
 
-    for (size_t i = members->count; i-- > 0 && members->list[i].group == collector->group; count++)
-        if (members->list[i].entry.kind == entry->kind &&
-            arch_equal(members->list[i].entry.arch, entry->arch))
+/* Whether the image belongs to another compilation: the current group, of which it is the last, has
+ * one like it. */
+static bool begins_group(const struct members *members, const struct member *image)
+{
+    size_t last = members->count - 1, at = last;
+
+    for (; at > 0 && members->list[at - 1].group == image->group; at--)
+        if (members->list[at - 1].entry.kind == image->entry.kind &&
+            arch_equal(members->list[at - 1].entry.arch, image->entry.arch))
             return true;
-    return count == MOST_TARGETS;
+    return last - at == MOST_TARGETS;
 }
 
 static void add_image(struct collector *collector, const char *name, uint32_t kind,
                       const struct offload_image *image)
 {
-    struct fatbin_entry entry = make_entry(kind, image->data);
-    struct arch arch;
+    struct member *member = collect_code(collector, name, kind, image->data, image->arch);
 
-    if (!describe_code(collector, &entry, name))
+    if (!member)
         return;
-    if (arch_parse(image->arch, "sm_", &arch))
-        entry.arch = arch;
-    entry.number = collector->number;
-    if (begins_group(collector, &entry))
-        end_group(collector);
-    collect_entry(collector, name, &entry)->is_openmp = image->producer == OFFLOAD_OPENMP;
+    member->is_openmp = image->producer == OFFLOAD_OPENMP;
+    collector->group += begins_group(collector->members, member);
+    member->group = collector->group;
 }
 
 /* An image's content decides what it is. */
@@ -248,8 +249,7 @@ static bool collect_image(void *argument, const struct offload_image *image)
 {
     struct collector *collector = argument;
     enum file_kind kind = file_classify(image->data);
-    const char *name =
-        arena_printf(&collector->members->arena, "%s(%u)", collector->object, ++collector->number);
+    const char *name = next_name(collector);
 
     if (!offload_is_device(image)) {
         diag_verbose("Image '%s' is skipped: it is for '%.*s'", name, TEXT_ARG(image->triple));
@@ -257,7 +257,7 @@ static bool collect_image(void *argument, const struct offload_image *image)
     }
     switch (kind) {
     case FILE_FATBIN:
-        end_group(collector);
+        collector->group++;
         collect_fatbins(collector, name, image->data);
         break;
     case FILE_CUBIN:
@@ -281,7 +281,7 @@ static void collect_offload(struct collector *collector, const char *name, struc
 {
     if (!offload_walk(name, data, collect_image, collector))
         collector->ok = false;
-    end_group(collector);
+    collector->group++;
 }
 
 static void collect_section(struct collector *collector, const char *section, struct bytes data)
@@ -300,21 +300,6 @@ static void collect_section(struct collector *collector, const char *section, st
     collector->is_whole = false;
 }
 
-/* Collects a PTX text among the constants of an executable. */
-static void collect_text(struct collector *collector, struct text text)
-{
-    struct fatbin_entry entry = make_entry(FATBIN_PTX, text_bytes(text));
-    const char *name =
-        arena_printf(&collector->members->arena, "%s(%u)", collector->object, ++collector->number);
-
-    collector->has_sections = true;
-    if (!describe_code(collector, &entry, name))
-        return;
-    entry.number = collector->number;
-    collect_entry(collector, name, &entry);
-    collector->group++;
-}
-
 /* GCC's code in an object without sections for device code. */
 static void collect_gcc(struct collector *collector, struct hostobj *object)
 {
@@ -326,8 +311,11 @@ static void collect_gcc(struct collector *collector, struct hostobj *object)
     hostobj_find(object, HOSTOBJ_GCC_TEXTS, &constants);
     if (object->is_damaged)
         return;
-    while (has_kernels && hostobj_next_text(&constants, &ptx))
-        collect_text(collector, ptx);
+    for (; has_kernels && hostobj_next_text(&constants, &ptx); collector->group++) {
+        collector->has_sections = true;
+        collect_code(collector, next_name(collector), FATBIN_PTX, text_bytes(ptx),
+                     (struct text){0});
+    }
     if (collector->has_sections)
         return;
     if (!has_bytecode || collector->is_compilers) {
