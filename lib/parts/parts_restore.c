@@ -8,10 +8,9 @@
  * is in one part only is put as near to its kernels as its neighbours allow. */
 #include <stdlib.h>
 
-#include "base/context.h"
+#include "base/pqueue.h"
 #include "base/search.h"
 #include "parts/parts_steps.h"
-#include "pool/pqueue.h"
 
 /* The place of a symbol as far as it is known without the rows; most significant member first. */
 struct key {
@@ -151,6 +150,7 @@ static void make_nodes(struct restoring *restoring)
     size_t count = 2 * joining->version_count;
 
     restoring->nodes = arena_zalloc(&joining->arena, count, sizeof *restoring->nodes);
+    restoring->ready.array = arena_alloc(&joining->arena, count, sizeof(void *));
     for (uint32_t i = 0; i < count; i++) {
         struct node *node = &restoring->nodes[i];
 
@@ -204,12 +204,6 @@ static void read_rows(struct restoring *restoring)
         set_key(&restoring->nodes[i]);
 }
 
-static void offer(struct restoring *restoring, struct node *node)
-{
-    if (!pqueue_push(&restoring->ready, node))
-        context_raise(LINK_NO_MEMORY);
-}
-
 /* Gives the node its place in the program's text. */
 static void put_restored(struct restoring *restoring, struct node *node)
 {
@@ -220,7 +214,7 @@ static void put_restored(struct restoring *restoring, struct node *node)
         struct node *follower = &restoring->nodes[restoring->edges[i].node];
 
         if (--follower->waits_for == 0)
-            offer(restoring, follower);
+            pqueue_push(&restoring->ready, follower);
     }
 }
 
@@ -240,7 +234,7 @@ static void merge_rows(struct restoring *restoring, struct node **sorted, size_t
 
     for (size_t i = 0; i < count; i++)
         if (sorted[i]->waits_for == 0)
-            offer(restoring, sorted[i]);
+            pqueue_push(&restoring->ready, sorted[i]);
     while ((node = pqueue_pop(&restoring->ready)))
         put_restored(restoring, node);
     if (joining->sequence_count - begin == count)
@@ -273,6 +267,5 @@ void parts_restore(struct joining *joining)
 
     make_nodes(&restoring);
     read_rows(&restoring);
-    CONTEXT_DEFER(pqueue_free, &restoring.ready);
     merge_stages(&restoring);
 }
