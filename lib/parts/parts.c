@@ -60,7 +60,7 @@ static void write_pragmas(const struct joining *joining, struct buffer *text)
 
     CONTEXT_DEFER(table_cleanup, &known);
     for (size_t i = 0; i < joining->part_count; i++) {
-        const struct ptx_module *module = joining->parts[i].module;
+        const struct ptx_module *module = &joining->parts[i].module;
 
         for (size_t j = 0; j < module->item_count; j++) {
             uint32_t number = (uint32_t)known.count;
@@ -106,7 +106,7 @@ static struct text write_program(struct joining *joining)
     for (size_t i = 0; i < joining->version_count; i++)
         size += joining->versions[i]->is_reached ? joining->versions[i]->text.size + 16 : 0;
     buffer_reserve(&buffer, size);
-    write_header(&buffer, joining->parts[0].module);
+    write_header(&buffer, &joining->parts[0].module);
     write_pragmas(joining, &buffer);
     write_items(joining, &buffer);
     write_tables(joining, &buffer);

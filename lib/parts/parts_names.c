@@ -71,9 +71,9 @@ static void note_strings(struct naming *naming)
     const struct joining *joining = naming->joining;
 
     for (uint32_t i = 0; i < joining->part_count; i++)
-        for (size_t j = 0; j < joining->parts[i].module->item_count; j++)
-            if (is_private(&joining->parts[i].module->items[j], TEXT("$str")))
-                note_string(naming, i, &joining->parts[i].module->items[j]);
+        for (size_t j = 0; j < joining->parts[i].module.item_count; j++)
+            if (is_private(&joining->parts[i].module.items[j], TEXT("$str")))
+                note_string(naming, i, &joining->parts[i].module.items[j]);
 }
 
 /* The program's name for a part's item. */
@@ -171,7 +171,7 @@ COMPARISON(compare_numbers, struct part_file, COMPARE(a->own, b->own));
 
 static void number_files(struct joining *joining, struct joined_part *part)
 {
-    const struct ptx_module *module = part->module;
+    const struct ptx_module *module = &part->module;
     size_t capacity = 0;
 
     for (size_t i = 0; i < module->item_count; i++) {
@@ -229,7 +229,7 @@ static bool name_items(struct naming *naming, uint32_t part, const struct ptx_mo
 {
     struct joining *joining = naming->joining;
 
-    for (size_t i = 0; module && i < module->item_count; i++) {
+    for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];
 
         if (item->kind == PTX_ALIAS)
@@ -255,8 +255,8 @@ bool parts_name(struct joining *joining)
     CONTEXT_DEFER(buffer_cleanup, &naming.content);
     note_strings(&naming);
     for (uint32_t i = 0; i < joining->part_count; i++)
-        if (!name_items(&naming, i, joining->parts[i].module) ||
-            !name_items(&naming, i, joining->parts[i].lifted))
+        if (!name_items(&naming, i, &joining->parts[i].module) ||
+            !name_items(&naming, i, &joining->parts[i].lifted))
             return false;
     sort_files(joining);
     SORT(joining->strings, joining->string_count, compare_strings);

@@ -10,20 +10,10 @@
 #include "parts/parts_steps.h"
 #include "ptx/lexer.h"
 
-static bool parse_part(struct joining *joining, size_t index)
-{
-    struct joined_part *part = &joining->parts[index];
-    struct text text = joining->request->texts[index];
-    struct module_cursor cursor = {0};
-
-    part->module = arena_alloc(&joining->arena, 1, sizeof *part->module);
-    return module_parse(part->module, &joining->arena, "lto.ptx", text, &cursor);
-}
-
 static bool check_part_header(struct joining *joining, size_t index)
 {
-    const struct ptx_module *first = joining->parts[0].module;
-    const struct ptx_module *module = joining->parts[index].module;
+    const struct ptx_module *first = &joining->parts[0].module;
+    const struct ptx_module *module = &joining->parts[index].module;
     size_t end = (size_t)(module->text.data + module->text.size - module->whole.data);
 
     if (!module_at_end(module->whole, end))
@@ -39,21 +29,14 @@ static bool check_part_header(struct joining *joining, size_t index)
     return true;
 }
 
-/* Where a variable was found in a body. */
-struct demotion {
-    struct text name;
-    struct text function;
-    struct text statement;
-    uint32_t part;
+/* Where variables are declared: in a function's body, or outside. */
+struct places {
+    struct joining *joining;
+    struct table functions; /* names of functions, to numbers from 1 on */
+    struct table variables; /* names of variables, to the first place of each */
 };
 
-struct demotions {
-    struct joining *joining;
-    struct table names; /* names, to the first entry of each */
-    struct demotion *list;
-    size_t count;
-    size_t capacity;
-};
+#define OUTSIDE 0u
 
 bool parts_demoted(struct text body, size_t at, struct text *name, struct text *statement)
 {
@@ -74,95 +57,79 @@ bool parts_demoted(struct text body, size_t at, struct text *name, struct text *
     return token.kind != TOKEN_END;
 }
 
-/* Lists the variables in the bodies of a part. Marks those that bodies of several functions have.
- */
-static void find_in_bodies(struct demotions *demotions, uint32_t part, const struct ptx_item *item)
+/* Marks a variable that has several places. */
+static void add_place(struct places *places, struct text variable, uint32_t place)
 {
-    struct text body = item->function.body, marker = TEXT(PARTS_DEMOTED);
-    const char *end = body.data + body.size, *found;
+    if (table_add(&places->variables, variable, place) != place)
+        table_add(&places->joining->lifted, variable, 0);
+}
 
-    for (const char *at = body.data;
-         (found = memmem(at, (size_t)(end - at), marker.data, marker.size)); at = found) {
-        struct demotion demotion = {.function = item->name, .part = part};
-        uint32_t first;
+/* Adds the places of the variables in a function's body; or (`lifted` is not NULL) appends the
+ * declarations of those that are marked. */
+static void read_body(struct places *places, const struct ptx_item *item, struct buffer *lifted)
+{
+    uint32_t number = (uint32_t)places->functions.count + 1;
+    uint32_t own = table_add(&places->functions, item->name, number);
+    struct text body = item->function.body, marker = TEXT(PARTS_DEMOTED), name, statement;
+    const char *end = body.data + body.size, *at = body.data;
 
-        found += marker.size;
-        if (!parts_demoted(body, (size_t)(found - body.data), &demotion.name, &demotion.statement))
+    while ((at = memmem(at, (size_t)(end - at), marker.data, marker.size))) {
+        at += marker.size;
+        if (!parts_demoted(body, (size_t)(at - body.data), &name, &statement))
             continue;
-        first = table_add(&demotions->names, demotion.name, (uint32_t)demotions->count);
-        if (first != demotions->count &&
-            !text_equal(demotions->list[first].function, demotion.function))
-            table_add(&demotions->joining->lifted, demotion.name, 0);
-        ARENA_PUSH(&demotions->joining->arena, demotions->list, demotions->count,
-                   demotions->capacity) = demotion;
+        if (!lifted)
+            add_place(places, name, own);
+        else if (table_find(&places->joining->lifted, name) != TABLE_NONE)
+            buffer_text(lifted, statement);
     }
 }
 
-/* Finds variables in bodies, and marks those that are at module level in some part. */
-static void find_demotions(struct demotions *demotions)
+static void read_variables(struct places *places, size_t part, struct buffer *lifted)
 {
-    struct joining *joining = demotions->joining;
+    const struct ptx_module *module = &places->joining->parts[part].module;
 
-    for (uint32_t i = 0; i < joining->part_count; i++)
-        for (size_t j = 0; j < joining->parts[i].module->item_count; j++)
-            if (joining->parts[i].module->items[j].kind == PTX_FUNCTION &&
-                joining->parts[i].module->items[j].is_definition)
-                find_in_bodies(demotions, i, &joining->parts[i].module->items[j]);
-    for (size_t i = 0; demotions->count && i < joining->part_count; i++) {
-        const struct ptx_module *module = joining->parts[i].module;
+    for (size_t i = 0; i < module->item_count; i++) {
+        const struct ptx_item *item = &module->items[i];
 
-        for (size_t j = 0; j < module->item_count; j++)
-            if (module->items[j].kind == PTX_VARIABLE &&
-                table_find(&demotions->names, module->items[j].name) != TABLE_NONE)
-                table_add(&joining->lifted, module->items[j].name, 0);
+        if (item->kind == PTX_FUNCTION && item->is_definition)
+            read_body(places, item, lifted);
+        else if (item->kind == PTX_VARIABLE && !lifted)
+            add_place(places, item->name, OUTSIDE);
     }
 }
 
 /* Makes a module of the variables that were moved out of one part's bodies. */
-static bool lift(struct joining *joining, uint32_t part, const struct demotion *list, size_t count)
+static bool lift(struct places *places, size_t part)
 {
+    struct joining *joining = places->joining;
     struct buffer text = {0};
-    struct ptx_module *module = arena_alloc(&joining->arena, 1, sizeof *module);
-    struct module_cursor cursor = {0};
 
     CONTEXT_DEFER(buffer_cleanup, &text);
     buffer_string(&text, ".version 9.0\n.target sm_90\n");
-    for (size_t i = 0; i < count; i++)
-        if (table_find(&joining->lifted, list[i].name) != TABLE_NONE)
-            buffer_text(&text, list[i].statement);
-    joining->parts[part].lifted = module;
-    return module_parse(module, &joining->arena, "lto.ptx",
-                        arena_text(&joining->arena, buffer_view(&text)), &cursor);
-}
-
-static bool find_lifted(struct demotions *demotions)
-{
-    struct joining *joining = demotions->joining;
-    bool ok = true;
-
-    find_demotions(demotions);
-    for (size_t i = 0, end; joining->lifted.count && i < demotions->count; i = end) {
-        uint32_t part = demotions->list[i].part;
-
-        for (end = i; end < demotions->count && demotions->list[end].part == part; end++)
-            ;
-        ok &= lift(joining, part, demotions->list + i, end - i);
-    }
-    return ok;
+    read_variables(places, part, &text);
+    return module_parse(&joining->parts[part].lifted, &joining->arena, "lto.ptx",
+                        arena_text(&joining->arena, buffer_view(&text)),
+                        &(struct module_cursor){0});
 }
 
 enum parts_answer parts_read(struct joining *joining)
 {
-    struct demotions demotions = {.joining = joining};
+    struct places places = {.joining = joining};
     bool ok = true;
 
     for (size_t i = 0; i < joining->part_count; i++)
-        ok &= parse_part(joining, i);
+        ok &= module_parse(&joining->parts[i].module, &joining->arena, "lto.ptx",
+                           joining->request->texts[i], &(struct module_cursor){0});
     if (!ok)
         return PARTS_FAILED;
     for (size_t i = 0; i < joining->part_count; i++)
         if (!check_part_header(joining, i))
             return PARTS_DISAGREE;
-    CONTEXT_DEFER(table_cleanup, &demotions.names);
-    return find_lifted(&demotions) ? PARTS_JOINED : PARTS_FAILED;
+    CONTEXT_DEFER(table_cleanup, &places.functions);
+    CONTEXT_DEFER(table_cleanup, &places.variables);
+    for (size_t i = 0; i < joining->part_count; i++)
+        read_variables(&places, i, NULL);
+    for (size_t i = 0; joining->lifted.count && i < joining->part_count; i++)
+        ok &= lift(&places, i);
+    return ok ? PARTS_JOINED : PARTS_FAILED;
 }

@@ -39,10 +39,10 @@ struct part_file {
 };
 
 struct joined_part {
-    struct ptx_module *module;
-    struct ptx_module *lifted; /* variables that were declared in bodies, or NULL */
-    struct table names;        /* to indexes of `entries` */
-    struct part_file *files;   /* rising `own` */
+    struct ptx_module module;
+    struct ptx_module lifted; /* variables that were declared in bodies */
+    struct table names;       /* to indexes of `entries` */
+    struct part_file *files;  /* rising `own` */
     size_t file_count;
 };
 
@@ -82,7 +82,6 @@ struct symbol_version {
     bool is_declared;  /* something before it refers to it */
     uint32_t position; /* in `reached` */
     uint32_t line;     /* index of its definition in `sequence` */
-    uint32_t index;    /* in `versions`, while their order is restored */
 };
 
 /* An item of the text. */
