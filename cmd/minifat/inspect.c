@@ -88,23 +88,6 @@ static void reduce_ptx(struct text ptx, struct buffer *reduced)
     }
 }
 
-/* The text after the first `directive`, up to the end of its line. */
-static struct text directive_value(struct text ptx, struct text directive)
-{
-    const char *found =
-        ptx.size ? memmem(ptx.data, ptx.size, directive.data, directive.size) : NULL;
-    struct text value;
-
-    if (!found)
-        return (struct text){0};
-    value = text_drop(ptx, (size_t)(found - ptx.data) + directive.size);
-    value = text_drop_blanks(value);
-    for (size_t i = 0; i < value.size; i++)
-        if (strchr(" \t\r\n,", value.data[i]))
-            value.size = i;
-    return value;
-}
-
 static bool read_ptx_version(struct text text, uint16_t *major, uint16_t *minor)
 {
     uint64_t parts[2];
@@ -120,7 +103,7 @@ static bool read_ptx_version(struct text text, uint16_t *major, uint16_t *minor)
 static bool inspect_ptx(const struct input_file *file, const struct inspect_request *request,
                         struct inspected *image)
 {
-    struct text ptx = {(const char *)file->data.data, file->data.size};
+    struct text ptx = {(const char *)file->data.data, file->data.size}, version;
 
     while (ptx.size > 0 && ptx.data[ptx.size - 1] == '\0')
         ptx.size--;
@@ -128,7 +111,8 @@ static bool inspect_ptx(const struct input_file *file, const struct inspect_requ
         return diag_error("'%s' has a NUL byte in its text, so it is no PTX", file->path);
     reduce_ptx(ptx, &image->text);
     ptx = buffer_view(&image->text);
-    if (!read_ptx_version(directive_value(ptx, TEXT(".version")), &image->major, &image->minor))
+    if (!rawcode_ptx_directive(ptx, ".version", &version) ||
+        !read_ptx_version(version, &image->major, &image->minor))
         return diag_error("could not find ptx version in '%s'", file->path);
     if (request->arch.sm == 0 && !rawcode_ptx_arch(ptx, &image->arch))
         return diag_error("could not find a .target sm_NN in '%s'; use option --arch", file->path);

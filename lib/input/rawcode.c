@@ -7,9 +7,9 @@
  */
 #include "input/rawcode.h"
 
-#include <elf.h>
-
+#include "base/context.h"
 #include "base/little.h"
+#include "os/elf_file.h"
 
 #define SECTION_TYPE_COMPAT            0x70000086u
 #define COMPAT_CUDA_ACCELERATOR_TARGET 9u
@@ -36,35 +36,18 @@ static bool has_suffix_a(struct bytes records, uint32_t flags)
     return (flags & FLAGS_SUFFIX_A) != 0;
 }
 
-/* By hand: libelf would take 3 % of a merge to find one section of each cubin. If there are too
- * many sections, the null section has their number. */
 bool rawcode_cubin_compat(struct bytes cubin, struct bytes *compat)
 {
-    Elf64_Ehdr header;
-    Elf64_Shdr section;
-    struct bytes table;
-    uint64_t count;
+    struct elf_file file = {0};
+    GElf_Shdr section;
 
     *compat = (struct bytes){NULL, 0};
-    if (cubin.size < sizeof header)
+    CONTEXT_DEFER(elf_file_close, &file);
+    if (!elf_file_open(&file, cubin) || !elf_file_find_sections(&file))
         return false;
-    memcpy(&header, cubin.data, sizeof header);
-    count = header.e_shnum;
-    if (count == 0 && header.e_shoff &&
-        bytes_slice(cubin, header.e_shoff, sizeof section, &table)) {
-        memcpy(&section, table.data, sizeof section);
-        count = section.sh_size;
-    }
-    if (count == 0)
-        return true;
-    if (header.e_shentsize != sizeof section || count > cubin.size / sizeof section ||
-        !bytes_slice(cubin, header.e_shoff, count * sizeof section, &table))
-        return false;
-    for (size_t at = 0; at < table.size; at += sizeof section) {
-        memcpy(&section, table.data + at, sizeof section);
+    while (elf_file_next(&file, &section))
         if (section.sh_type == SECTION_TYPE_COMPAT)
-            return bytes_slice(cubin, section.sh_offset, section.sh_size, compat);
-    }
+            return elf_file_contents(&file, &section, compat);
     return true;
 }
 
@@ -130,23 +113,27 @@ struct text rawcode_skip_comments(struct text text)
     return text;
 }
 
-bool rawcode_ptx_arch(struct text ptx, struct arch *arch)
+bool rawcode_ptx_directive(struct text ptx, const char *directive, struct text *value)
 {
-    bool is_target = false;
+    bool is_next = false;
 
     while (ptx.size > 0) {
         size_t comment = comment_size(ptx);
         struct text word = take_first_word(ptx);
 
-        if (comment) {
-            ptx = text_drop(ptx, comment);
-            continue;
+        if (!comment && is_next && word.size > 0) {
+            *value = word;
+            return true;
         }
-        if (is_target && word.size > 0)
-            return arch_parse(word, "sm_", arch);
-        if (text_equal(word, TEXT(".target")))
-            is_target = true;
-        ptx = text_drop(ptx, word.size ? word.size : 1);
+        is_next |= !comment && text_equal(word, text_of(directive));
+        ptx = text_drop(ptx, comment ? comment : word.size ? word.size : 1);
     }
     return false;
+}
+
+bool rawcode_ptx_arch(struct text ptx, struct arch *arch)
+{
+    struct text value;
+
+    return rawcode_ptx_directive(ptx, ".target", &value) && arch_parse(value, "sm_", arch);
 }

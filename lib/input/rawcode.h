@@ -22,5 +22,8 @@ bool rawcode_is_linked(struct bytes head);
 /* A PTX text without the blanks and comments at its beginning. */
 struct text rawcode_skip_comments(struct text text);
 
+/* The word behind the first `directive` of a PTX text; false when there is none. */
+bool rawcode_ptx_directive(struct text ptx, const char *directive, struct text *value);
+
 /* The architecture in the first .target directive of a PTX text; false when there is none. */
 bool rawcode_ptx_arch(struct text ptx, struct arch *arch);
