@@ -63,14 +63,6 @@ static bool has_form_90(const struct unit *unit)
     return targets_have(unit->job->sm, TARGET_HAS_FORM_90);
 }
 
-static bool has_lines(const struct unit *unit)
-{
-    for (size_t i = 0; i < unit->function_count; i++)
-        if (unit->functions[i].line_count)
-            return true;
-    return false;
-}
-
 /* Enters data, for which executables have ELF's own types (measured). */
 static void set_data(const struct unit *unit, struct image_section *section, uint64_t size,
                      const void *bytes, bool has_no_bytes)
@@ -93,8 +85,15 @@ static bool begin_data(const struct unit *unit, enum data_kind kind, struct imag
     return data->alignment != 0;
 }
 
+static void take_contents(struct unit *unit, struct image_section *section)
+{
+    section->data = arena_copy(&unit->arena, unit->code.data, unit->code.size, 1);
+    section->size = unit->code.size;
+    unit->code.size = 0;
+}
+
 /* Whether the chunk, or the owner, has such a section; enters what is known before symbols are. */
-static bool begin_section(struct unit *unit, const struct owner *owner, enum section which,
+static bool begin_section(struct unit *unit, const struct function_code *owner, enum section which,
                           struct image_section *section)
 {
     if (which >= SECTION_DATA && which < OWNER_TEXT)
@@ -103,8 +102,11 @@ static bool begin_section(struct unit *unit, const struct owner *owner, enum sec
         return unit->data.sections[which - SECTION_DATA_RELOCATIONS].relocation_count != 0;
     switch (which) {
     case SECTION_LINES:
+        emit_line_units(unit, &unit->code);
+        take_contents(unit, section);
+        return section->size != 0;
     case SECTION_LINE_RELOCATIONS:
-        return has_lines(unit);
+        return unit->sections[SECTION_LINES] != 0;
     case SECTION_COMPAT:
         return has_form_90(unit);
     case SECTION_PROTOTYPE:
@@ -120,15 +122,15 @@ static bool begin_section(struct unit *unit, const struct owner *owner, enum sec
     case OWNER_RELOCATIONS:
         return owner->relocation_count != 0;
     case OWNER_CONSTANT:
-        set_data(unit, section, unit->parameter_base + owner->function->parameter_bytes, NULL,
-                 false);
-        return owner->function->item->function.is_entry;
+        set_data(unit, section, unit->parameter_base + owner->parameter_bytes, NULL, false);
+        return owner->item->function.is_entry;
     default:
         return true;
     }
 }
 
-static void add_section(struct unit *unit, struct owner *owner, const struct row *row)
+/* Adds the section, if there is one, of the owner, or without one of the chunk. */
+static void add_section(struct unit *unit, struct function_code *owner, const struct row *row)
 {
     const struct section_facts *facts = sections_named(text_of(row->name));
     uint32_t *sections = owner ? owner->sections : unit->sections;
@@ -145,110 +147,30 @@ static void add_section(struct unit *unit, struct owner *owner, const struct row
     if (!begin_section(unit, owner, row->section, &section))
         return;
     if (owner)
-        section.name = arena_join(&unit->arena, section.name, owner->function->item->name);
+        section.name = arena_join(&unit->arena, section.name, owner->item->name);
     sections[row->section] = image_add_section(&unit->image, &section);
 }
 
-static void add_sections(struct unit *unit)
+/* Appends relocations: ptxas writes them in descending order of offset. */
+static void put_relocations(const struct unit *unit, const struct code_relocation *list,
+                            size_t count, struct buffer *out)
 {
-    enum form form = !is_program(unit) ? RELOCATABLE : has_form_90(unit) ? PROGRAM_90 : PROGRAM_75;
+    while (count-- > 0) {
+        uint64_t symbol = emit_symbol_of(unit, list[count].symbol);
+        const Elf64_Rela row = {list[count].offset, ELF64_R_INFO(symbol, list[count].type),
+                                list[count].addend};
 
-    for (const struct row *row = rows; row < rows + sizeof rows / sizeof *rows; row++) {
-        if (!(row->forms & form))
-            continue;
-        if (row->section < OWNER_TEXT || row->section >= SECTION_CALLGRAPH)
-            add_section(unit, NULL, row);
-        else
-            for (size_t i = 0; i < unit->owner_count; i++)
-                add_section(unit, &unit->owners[i], row);
+        buffer_append(out, &row, sizeof row);
     }
-    struct image_section *note = &unit->image.sections[unit->sections[SECTION_CUDA_NOTE]];
-    note->flags |= has_form_90(unit) ? SHF_INFO_LINK : 0;
-    note->link = unit->sections[SECTION_TOOL_NOTE];
-    note->info = unit->sections[SECTION_COMPAT];
-    unit->image.sections[unit->sections[SECTION_SYMBOLS]].link = unit->sections[SECTION_STRINGS];
-    unit->image.flags |= unit->sections[SECTION_CUDA_NOTE] << CUBIN_FLAGS_NOTE_SHIFT;
 }
 
-static void set_relocations(struct unit *unit, uint32_t section, uint32_t target, Elf64_Rela *list,
-                            size_t count)
-{
-    unit->image.sections[section].info = target;
-    unit->image.sections[section].data = list;
-    unit->image.sections[section].size = count * sizeof *list;
-}
-
-/* Makes the list the relocations of section `target`: ptxas writes them in descending order of
- * offset. */
-static void fill_relocations(struct unit *unit, uint32_t section, uint32_t target,
-                             const struct code_relocation *relocations, size_t count)
-{
-    Elf64_Rela *list = arena_alloc(&unit->arena, count, sizeof *list);
-
-    for (size_t i = 0; i < count; i++) {
-        const struct code_relocation *from = &relocations[count - 1 - i];
-
-        list[i] = (Elf64_Rela){
-            .r_offset = from->offset,
-            .r_info = ELF64_R_INFO((uint64_t)emit_symbol_of(unit, from->symbol), from->type),
-            .r_addend = from->addend};
-    }
-    if (count)
-        set_relocations(unit, section, target, list, count);
-}
-
-static void fill_data_relocations(struct unit *unit, enum data_kind kind)
-{
-    fill_relocations(unit, unit->sections[SECTION_DATA_RELOCATIONS + kind],
-                     unit->sections[SECTION_DATA + kind], unit->data.sections[kind].relocations,
-                     unit->data.sections[kind].relocation_count);
-}
-
-static void fill_line_relocations(struct unit *unit)
-{
-    Elf64_Rela *list = arena_alloc(&unit->arena, unit->function_count, sizeof *list);
-    size_t count = 0;
-
-    for (size_t i = 0; i < unit->function_count; i++) {
-        uint64_t symbol = unit->scope.globals[unit->functions[i].global].symbol;
-
-        if (unit->functions[i].line_address)
-            list[count++] = (Elf64_Rela){.r_offset = unit->functions[i].line_address,
-                                         .r_info = ELF64_R_INFO(symbol, R_CUDA_64)};
-    }
-    if (count)
-        set_relocations(unit, unit->sections[SECTION_LINE_RELOCATIONS],
-                        unit->sections[SECTION_LINES], list, count);
-}
-
-static void set_contents(struct unit *unit, uint32_t section)
-{
-    unit->image.sections[section].data =
-        arena_copy(&unit->arena, unit->code.data, unit->code.size, 1);
-    unit->image.sections[section].size = unit->code.size;
-    unit->code.size = 0;
-}
-
-static void fill_owner(struct unit *unit, const struct owner *owner)
-{
-    uint32_t symbol = unit->scope.globals[owner->function->global].symbol;
-    /* In the old form sh_info has the register count above the symbol. */
-    uint32_t registers = has_form_90(unit) ? 0 : owner->register_count << 24;
-
-    for (enum section i = OWNER_TEXT; i < SECTION_CALLGRAPH; i++)
-        if (owner->sections[i])
-            unit->image.sections[owner->sections[i]].info = owner->sections[OWNER_TEXT];
-    unit->image.sections[owner->sections[OWNER_TEXT]].info = symbol | registers;
-    emit_info_owner(unit, owner, &unit->code);
-    set_contents(unit, owner->sections[OWNER_INFO]);
-    fill_relocations(unit, owner->sections[OWNER_RELOCATIONS], owner->sections[OWNER_TEXT],
-                     owner->relocations, owner->relocation_count);
-}
-
-static void fill_sections(struct unit *unit)
+/* Appends the contents of a section in which symbols have their indices, and returns the section
+ * that it belongs to; of code the function's symbol, above which the old form has the number of
+ * registers. */
+static uint32_t put_contents(struct unit *unit, const struct function_code *owner,
+                             enum section which, struct buffer *out)
 {
     static emit_put *const puts[SECTIONS] = {
-        [SECTION_LINES] = emit_line_units,
         [SECTION_TOOL_NOTE] = emit_info_tool_note,
         [SECTION_CUDA_NOTE] = emit_info_cuda_note,
         [SECTION_BUILTIN_NOTE] = emit_info_builtin_note,
@@ -256,18 +178,61 @@ static void fill_sections(struct unit *unit)
         [SECTION_COMPAT] = emit_info_compat,
         [SECTION_CALLGRAPH] = emit_graph_calls,
         [SECTION_PROTOTYPE] = emit_graph_prototypes,
+        [SECTION_LINE_RELOCATIONS] = emit_line_relocations,
     };
 
-    for (size_t i = 0; i < unit->owner_count; i++)
-        fill_owner(unit, &unit->owners[i]);
-    fill_data_relocations(unit, DATA_CONSTANT);
-    fill_data_relocations(unit, DATA_INITIALISED);
-    for (int i = 0; i < SECTIONS; i++)
-        if (puts[i] && unit->sections[i]) {
-            puts[i](unit, &unit->code);
-            set_contents(unit, unit->sections[i]);
-        }
-    fill_line_relocations(unit);
+    if (puts[which])
+        puts[which](unit, out);
+    if (which >= SECTION_DATA_RELOCATIONS && which < SECTION_PROTOTYPE) {
+        uint32_t kind = which - SECTION_DATA_RELOCATIONS;
+
+        put_relocations(unit, unit->data.sections[kind].relocations,
+                        unit->data.sections[kind].relocation_count, out);
+        return unit->sections[SECTION_DATA + kind];
+    }
+    if (which == OWNER_INFO)
+        emit_info_owner(unit, owner, out);
+    else if (which == OWNER_RELOCATIONS)
+        put_relocations(unit, owner->relocations, owner->relocation_count, out);
+    else if (which == OWNER_TEXT)
+        return unit->scope.globals[owner->global].symbol |
+               (has_form_90(unit) ? 0 : owner->register_count << 24);
+    return owner                               ? owner->sections[OWNER_TEXT]
+           : which == SECTION_CUDA_NOTE        ? unit->sections[SECTION_COMPAT]
+           : which == SECTION_LINE_RELOCATIONS ? unit->sections[SECTION_LINES]
+                                               : 0;
+}
+
+/* Enters what depends on symbols, or on sections that were added later. */
+static void fill_section(struct unit *unit, struct function_code *owner, const struct row *row)
+{
+    uint32_t index = (owner ? owner->sections : unit->sections)[row->section];
+    struct image_section *section = &unit->image.sections[index];
+
+    if (index == 0)
+        return;
+    section->info = put_contents(unit, owner, row->section, &unit->code);
+    if (unit->code.size)
+        take_contents(unit, section);
+}
+
+/* Calls it for each section that the chunk, or an owner, may have. */
+static void visit_sections(struct unit *unit,
+                           void (*visit)(struct unit *unit, struct function_code *owner,
+                                         const struct row *row))
+{
+    enum form form = !is_program(unit) ? RELOCATABLE : has_form_90(unit) ? PROGRAM_90 : PROGRAM_75;
+
+    for (const struct row *row = rows; row < rows + sizeof rows / sizeof *rows; row++) {
+        bool is_owned = row->section >= OWNER_TEXT && row->section < SECTION_CALLGRAPH;
+
+        if (!(row->forms & form))
+            continue;
+        if (!is_owned)
+            visit(unit, NULL, row);
+        for (size_t i = 0; is_owned && i < unit->owner_count; i++)
+            visit(unit, &unit->owners[i], row);
+    }
 }
 
 static void add_name(struct unit *unit, struct image_strings *names, uint32_t section)
@@ -294,11 +259,17 @@ static void name_sections(struct unit *unit)
 void emit_image(struct unit *unit, uint16_t type)
 {
     struct image *image = &unit->image;
+    struct image_section *note;
 
     image_begin(image, type, format_target_flags(unit->job->sm));
-    add_sections(unit);
+    visit_sections(unit, add_section);
+    note = &image->sections[unit->sections[SECTION_CUDA_NOTE]];
+    note->flags |= has_form_90(unit) ? SHF_INFO_LINK : 0;
+    note->link = unit->sections[SECTION_TOOL_NOTE];
+    image->sections[unit->sections[SECTION_SYMBOLS]].link = unit->sections[SECTION_STRINGS];
+    image->flags |= unit->sections[SECTION_CUDA_NOTE] << CUBIN_FLAGS_NOTE_SHIFT;
     emit_symbols(unit);
-    fill_sections(unit);
+    visit_sections(unit, fill_section);
     image_set_symbols(image, unit->sections[SECTION_SYMBOLS], unit->symbols, unit->symbol_count,
                       &unit->strings);
     image_take_strings(image, unit->sections[SECTION_STRINGS], &unit->strings.bytes);
@@ -310,65 +281,31 @@ void emit_image(struct unit *unit, uint16_t type)
     image_bytes(image, &unit->cubin);
 }
 
-/* Marks the globals that functions' code refers to, which get symbols, and those whose address it
- * takes. */
-static void mark_uses(struct unit *unit)
+/* Marks the globals that the function's code refers to, which get symbols, and those whose address
+ * it takes. Finds the functions among them that the chunk does not define, and all kernels
+ * (measured on ptxas: a kernel stays an extern even if it is defined). */
+static void note_uses(struct unit *unit, struct function_code *function)
 {
-    for (size_t i = 0; i < unit->function_count; i++) {
-        const struct function_code *function = &unit->functions[i];
-
-        for (size_t k = 0; k < function->symbol_count; k++) {
-            const struct body_symbol *symbol = &function->symbols[k];
-            if (symbol->is_body_variable || !symbol->uses)
-                continue;
-            struct global *global = &unit->scope.globals[symbol->global];
-            struct global *target = scope_target(&unit->scope, global);
-            global->is_used = target->is_used = true;
-            if (symbol->uses & USE_ADDRESS)
-                global->is_address_taken = target->is_address_taken = true;
-        }
-    }
-}
-
-/* Finds the functions that the code refers to and the chunk does not define, and all kernels
- * referred to (measured on ptxas: a kernel stays an extern even if it is defined). */
-static void find_externs(struct unit *unit, struct owner *owner)
-{
-    const struct function_code *function = owner->function;
-
-    owner->externs = arena_alloc(&unit->arena, function->symbol_count, sizeof *owner->externs);
+    function->externs = arena_alloc(&unit->arena, function->symbol_count, sizeof(uint32_t));
     for (size_t i = 0; i < function->symbol_count; i++) {
-        const struct global *global =
-            scope_used_function(&unit->scope, &function->symbols[i], USE_CALLED | USE_ADDRESS);
-
-        if (global && (!global->is_defined || global->item->function.is_entry))
-            owner->externs[owner->extern_count++] = function->symbols[i].global;
-    }
-}
-
-/* Every function has sections of its own. */
-static void make_owners(struct unit *unit)
-{
-    unit->owner_count = unit->function_count;
-    unit->owners = arena_alloc(&unit->arena, unit->function_count, sizeof *unit->owners);
-    for (size_t i = 0; i < unit->function_count; i++) {
-        struct function_code *function = &unit->functions[i];
-
-        unit->owners[i] = (struct owner){.function = function,
-                                         .code = function->code,
-                                         .relocations = function->relocations,
-                                         .relocation_count = function->relocation_count,
-                                         .register_count = function->register_count,
-                                         .barrier_count = function->barrier_count,
-                                         .shared_bytes = function->shared_bytes,
-                                         .shared_alignment = function->shared_alignment};
-        find_externs(unit, &unit->owners[i]);
+        const struct body_symbol *symbol = &function->symbols[i];
+        if (symbol->is_body_variable || !symbol->uses)
+            continue;
+        struct global *global = &unit->scope.globals[symbol->global];
+        struct global *target = scope_target(&unit->scope, global);
+        global->is_used = target->is_used = true;
+        if (symbol->uses & USE_ADDRESS)
+            global->is_address_taken = target->is_address_taken = true;
+        if (symbol->is_function && (!global->is_defined || global->item->function.is_entry))
+            function->externs[function->extern_count++] = symbol->global;
     }
 }
 
 void emit_relocatable(struct unit *unit)
 {
-    mark_uses(unit);
-    make_owners(unit);
+    unit->owners = unit->functions; /* every function has sections of its own */
+    unit->owner_count = unit->function_count;
+    for (size_t i = 0; i < unit->function_count; i++)
+        note_uses(unit, &unit->functions[i]);
     emit_image(unit, ET_REL);
 }

@@ -80,10 +80,11 @@ static void put_edges(const struct unit *unit, const struct function_code *funct
 }
 
 /* Only calls of the driver's functions leave a section of a program. */
-static void put_calls(const struct unit *unit, const struct owner *owner, struct buffer *out)
+static void put_calls(const struct unit *unit, const struct function_code *owner,
+                      struct buffer *out)
 {
     if (unit->image.type != ET_EXEC)
-        put_edges(unit, owner->function, USE_CALLED, out);
+        put_edges(unit, owner, USE_CALLED, out);
     else
         for (size_t i = 0; i < owner->extern_count; i++)
             put_pair(out, owner->parts[0].symbol, unit->scope.globals[owner->externs[i]].symbol);
@@ -121,10 +122,10 @@ void emit_graph_calls(struct unit *unit, struct buffer *out)
     }
     put_pair(out, 0, (uint32_t)CALLGRAPH_INDIRECT);
     for (size_t i = 0; i < unit->owner_count; i++)
-        put_indirect(unit, unit->owners[i].function, out);
+        put_indirect(unit, &unit->owners[i], out);
     put_pair(out, 0, (uint32_t)CALLGRAPH_CANDIDATE);
     for (size_t i = 0; i < unit->owner_count; i++)
-        put_edges(unit, unit->owners[i].function, USE_ADDRESS, out);
+        put_edges(unit, &unit->owners[i], USE_ADDRESS, out);
 }
 
 static bool has_prototype(const struct global *global)

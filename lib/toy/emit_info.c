@@ -148,7 +148,8 @@ static size_t most_words(size_t count)
     return count < UINT16_MAX / 4 ? count : UINT16_MAX / 4;
 }
 
-static void put_externs(const struct unit *unit, const struct owner *owner, struct buffer *out)
+static void put_externs(const struct unit *unit, const struct function_code *owner,
+                        struct buffer *out)
 {
     size_t count = most_words(owner->extern_count);
 
@@ -167,9 +168,9 @@ static void put_threads(const struct ptx_performance *performance, struct buffer
         put_words(out, is_required ? EIATTR_REQNTID : EIATTR_MAX_THREADS, threads, 3);
 }
 
-void emit_info_owner(const struct unit *unit, const struct owner *owner, struct buffer *out)
+void emit_info_owner(const struct unit *unit, const struct function_code *function,
+                     struct buffer *out)
 {
-    const struct function_code *function = owner->function;
     const struct ptx_performance *performance = &function->item->function.performance;
     bool is_entry = function->item->function.is_entry;
     bool is_limited = function->register_limit < BUDGET_MOST;
@@ -185,9 +186,9 @@ void emit_info_owner(const struct unit *unit, const struct owner *owner, struct 
     if (is_entry)
         info_put_head(out, EIFMT_HVAL, EIATTR_MAXREG_COUNT,
                       is_limited ? function->register_limit : NO_REGISTER_LIMIT);
-    if (owner->barrier_count)
-        info_put_head(out, EIFMT_BVAL, EIATTR_NUM_BARRIERS, owner->barrier_count);
-    put_externs(unit, owner, out);
+    if (function->barrier_count)
+        info_put_head(out, EIFMT_BVAL, EIATTR_NUM_BARRIERS, function->barrier_count);
+    put_externs(unit, function, out);
     info_put_head(out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, mercury_version(unit));
     if (is_entry) {
         if (function->exit_count)
@@ -208,7 +209,7 @@ void emit_info_owner(const struct unit *unit, const struct owner *owner, struct 
 static void put_stacks(const struct unit *unit, bool is_global, struct buffer *out)
 {
     for (size_t i = 0; i < unit->owner_count; i++) {
-        const struct owner *kernel = &unit->owners[i];
+        const struct function_code *kernel = &unit->owners[i];
         uint32_t symbol = kernel->parts[0].symbol;
 
         if ((unit->symbols[symbol].binding == STB_GLOBAL) == is_global)
@@ -238,7 +239,7 @@ static void put_chunk(const struct unit *unit, struct buffer *out)
 static void put_program(const struct unit *unit, struct buffer *out)
 {
     for (size_t i = unit->owner_count; i-- > 0;) {
-        const struct owner *kernel = &unit->owners[i];
+        const struct function_code *kernel = &unit->owners[i];
 
         put_pair(out, EIATTR_REGCOUNT, kernel->parts[0].symbol, kernel->register_count);
         for (size_t k = kernel->part_count; k-- > 0;)

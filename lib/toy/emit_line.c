@@ -10,6 +10,7 @@
 
 #include "base/search.h"
 #include "base/text.h"
+#include "cubin/format.h"
 #include "ptx/source_place.h"
 
 #define DWARF_VERSION    2
@@ -195,4 +196,16 @@ void emit_line_units(struct unit *unit, struct buffer *out)
 
     for (size_t i = 0; i < unit->function_count; i++)
         put_unit(&table, &unit->functions[i], out);
+}
+
+void emit_line_relocations(struct unit *unit, struct buffer *out)
+{
+    for (size_t i = 0; i < unit->function_count; i++) {
+        const struct function_code *function = &unit->functions[i];
+        uint64_t symbol = unit->scope.globals[function->global].symbol;
+        const Elf64_Rela row = {function->line_address, ELF64_R_INFO(symbol, R_CUDA_64), 0};
+
+        if (function->line_address)
+            buffer_append(out, &row, sizeof row);
+    }
 }

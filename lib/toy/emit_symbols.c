@@ -36,11 +36,11 @@ static uint32_t add_section(struct unit *unit, uint32_t section)
                                             .section = section});
 }
 
-static void add_owner_sections(struct unit *unit, const struct owner *owner)
+static void add_owner_sections(struct unit *unit, struct function_code *owner)
 {
     add_section(unit, owner->sections[OWNER_TEXT]);
     add_section(unit, owner->sections[OWNER_SHARED]);
-    owner->function->constant_symbol = add_section(unit, owner->sections[OWNER_CONSTANT]);
+    owner->constant_symbol = add_section(unit, owner->sections[OWNER_CONSTANT]);
 }
 
 static void add_reserved(struct unit *unit)
@@ -146,9 +146,9 @@ static void add_all(struct unit *unit)
 }
 
 /* Adds the kernel's own symbol, whose size is that of its whole section. */
-static void add_kernel(struct unit *unit, struct owner *kernel, bool is_global)
+static void add_kernel(struct unit *unit, struct function_code *kernel, bool is_global)
 {
-    struct global *global = &unit->scope.globals[kernel->function->global];
+    struct global *global = &unit->scope.globals[kernel->global];
     uint8_t binding = binding_of(global->item->linkage, true);
 
     if ((binding == STB_GLOBAL) != is_global)
@@ -158,14 +158,13 @@ static void add_kernel(struct unit *unit, struct owner *kernel, bool is_global)
 }
 
 /* Adds symbols of copies, named $KERNEL$FUNCTION as by ptxas. */
-static void add_kernel_locals(struct unit *unit, struct owner *kernel)
+static void add_kernel_locals(struct unit *unit, struct function_code *kernel)
 {
     add_owner_sections(unit, kernel);
     for (size_t i = 1; i < kernel->part_count; i++) {
-        struct owner_part *part = &kernel->parts[i];
-        char *name =
-            arena_printf(&unit->arena, "$%.*s$%.*s", TEXT_ARG(kernel->function->item->name),
-                         TEXT_ARG(part->code->item->name));
+        struct function_part *part = &kernel->parts[i];
+        char *name = arena_printf(&unit->arena, "$%.*s$%.*s", TEXT_ARG(kernel->item->name),
+                                  TEXT_ARG(part->code->item->name));
 
         part->symbol = add(unit, &(struct image_symbol){.name = text_of(name),
                                                         .type = STT_FUNC,

@@ -206,7 +206,8 @@ typedef void emit_put(struct unit *unit, struct buffer *out);
 /* emit_info.c: contents of .nv.info, .nv.compat and .nv.info.F, and of the three notes. */
 emit_put emit_info, emit_info_compat;
 emit_put emit_info_tool_note, emit_info_cuda_note, emit_info_builtin_note;
-void emit_info_owner(const struct unit *unit, const struct owner *owner, struct buffer *out);
+void emit_info_owner(const struct unit *unit, const struct function_code *owner,
+                     struct buffer *out);
 
 /* emit_graph.c: contents of .nv.callgraph and .nv.prototype; adds prototype strings. */
 emit_put emit_graph_calls, emit_graph_prototypes;
@@ -218,5 +219,5 @@ struct text signature_of(struct arena *arena, const struct ptx_function *functio
 /* True if some function needs a record in .nv.prototype. */
 bool emit_graph_has_prototypes(const struct unit *unit);
 
-/* emit_line.c: contents of .debug_line. */
-emit_put emit_line_units;
+/* emit_line.c: contents of .debug_line, and then its relocations. */
+emit_put emit_line_units, emit_line_relocations;

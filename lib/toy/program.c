@@ -30,22 +30,40 @@
 /* The stack of functions in a ring of calls, and of those that reach one. */
 #define ENDLESS UINT64_MAX
 
-/* Of what the current kernel has, an object, function or global knows its place in the list, if the
- * list has it there: so nothing needs to be reset for the next kernel. */
+/* Numbers in the order in which a kernel needs what they stand for. A number knows its place, if
+ * the list has it there: so nothing needs to be reset for the next kernel. */
+struct needs {
+    uint32_t *list, *places;
+    size_t count;
+};
+
 struct maker {
     struct unit *unit;
     const char *obstacle; /* the first one found, or NULL */
-    struct owner *kernel;
-    uint32_t *part_of;   /* by function: in kernel->parts */
-    uint32_t *extern_of; /* by global: in kernel->externs */
-    uint32_t *shared_of; /* by object: in `shared` */
-    struct shared {
-        uint32_t object;
-        uint32_t offset; /* or DYNAMIC */
-    } * shared;
-    size_t part_capacity, extern_capacity, shared_count;
-    uint64_t size; /* of all code so far */
+    struct function_code *kernel;
+    struct needs functions, externs,
+        shared;               /* of the kernel; externs by global, shared by object */
+    uint32_t *shared_offsets; /* by object; or DYNAMIC */
+    uint64_t size;            /* of all code so far */
 };
+
+static struct needs make_needs(struct arena *arena, size_t numbers)
+{
+    return (struct needs){.list = arena_alloc(arena, numbers, sizeof(uint32_t)),
+                          .places = arena_zalloc(arena, numbers, sizeof(uint32_t))};
+}
+
+/* Whether it was not needed before. */
+static bool add_need(struct needs *needs, uint32_t number)
+{
+    uint32_t place = needs->places[number];
+
+    if (place < needs->count && needs->list[place] == number)
+        return false;
+    needs->places[number] = (uint32_t)needs->count;
+    needs->list[needs->count++] = number;
+    return true;
+}
 
 static bool stop(struct maker *maker, const char *obstacle)
 {
@@ -133,67 +151,43 @@ static void add_stack(void *argument, const uint32_t *members, size_t count, con
     }
 }
 
-static void add_part(struct maker *maker, uint32_t function)
-{
-    struct owner *kernel = maker->kernel;
-    const struct function_code *code = &maker->unit->functions[function];
-    uint32_t place = maker->part_of[function];
-
-    if (place < kernel->part_count && kernel->parts[place].code == code)
-        return;
-    maker->part_of[function] = (uint32_t)kernel->part_count;
-    ARENA_PUSH(&maker->unit->arena, kernel->parts, kernel->part_count, maker->part_capacity) =
-        (struct owner_part){.code = code};
-}
-
-static void add_extern(struct maker *maker, uint32_t global)
-{
-    struct owner *kernel = maker->kernel;
-    uint32_t place = maker->extern_of[global];
-
-    if (place < kernel->extern_count && kernel->externs[place] == global)
-        return;
-    maker->unit->scope.globals[global].is_used = true;
-    maker->extern_of[global] = (uint32_t)kernel->extern_count;
-    ARENA_PUSH(&maker->unit->arena, kernel->externs, kernel->extern_count, maker->extern_capacity) =
-        global;
-}
-
 /* Adds the functions that one part calls: as further copies, or as externs for the driver's. */
 static bool add_callees(struct maker *maker, const struct function_code *code)
 {
     if (code->signature_count)
         return stop(maker, "it calls by address");
     for (size_t i = 0; i < code->symbol_count; i++) {
-        const struct global *global = function_of(maker, &code->symbols[i]);
+        struct global *global = function_of(maker, &code->symbols[i]);
 
         if (!global || !code->symbols[i].uses)
             continue;
         if (code->symbols[i].uses & USE_ADDRESS || global->item->function.is_entry)
             return stop(maker, "it takes the address of a function, or calls a kernel");
-        if (global->is_defined)
-            add_part(maker, global->function);
-        else
-            add_extern(maker, code->symbols[i].global);
+        if (global->is_defined) {
+            add_need(&maker->functions, global->function);
+        } else {
+            global->is_used = true;
+            add_need(&maker->externs, code->symbols[i].global);
+        }
     }
     return true;
 }
 
 /* Lists the kernel and the functions that it reaches, consecutively. */
-static bool collect_parts(struct maker *maker)
+static bool collect_parts(struct maker *maker, uint32_t number)
 {
-    struct owner *kernel = maker->kernel;
-    struct function_code *own = kernel->function;
+    struct unit *unit = maker->unit;
+    struct function_code *kernel = maker->kernel;
+    struct needs *functions = &maker->functions;
     uint64_t size = 0;
 
-    add_part(maker, (uint32_t)(own - maker->unit->functions));
-    for (size_t i = 0; i < kernel->part_count; i++) {
-        const struct function_code *code = kernel->parts[i].code;
+    add_need(functions, number);
+    for (size_t i = 0; i < functions->count; i++) {
+        const struct function_code *code = &unit->functions[functions->list[i]];
 
+        size += code->code.size;
         if (!add_callees(maker, code))
             return false;
-        kernel->parts[i].place = (uint32_t)size;
-        size += code->code.size;
         if (size + maker->size > MOST_PROGRAM_BYTES)
             return stop(maker, "copies of functions make it too large");
         RAISE(kernel->register_count, code->register_count);
@@ -201,61 +195,56 @@ static bool collect_parts(struct maker *maker)
     }
     maker->size += size;
     kernel->code.size = size;
-    kernel->stack_bytes = own->stack_bytes;
-    return kernel->register_count <= own->register_limit ||
+    kernel->externs =
+        arena_copy(&unit->arena, maker->externs.list, maker->externs.count, sizeof(uint32_t));
+    kernel->extern_count = maker->externs.count;
+    return kernel->register_count <= kernel->register_limit ||
            stop(maker, "a function needs more registers than a kernel that calls it may have");
 }
 
-/* Where the current kernel has the variable, or NULL. */
-static const struct shared *find_shared(const struct maker *maker, uint32_t object)
-{
-    uint32_t place = maker->shared_of[object];
-
-    return place < maker->shared_count && maker->shared[place].object == object
-               ? &maker->shared[place]
-               : NULL;
-}
-
 /* Places a variable that a part names, if it is shared and new. */
-static void place_shared(struct maker *maker, const struct body_symbol *symbol)
+static bool place_shared(struct maker *maker, const struct body_symbol *symbol)
 {
-    struct owner *kernel = maker->kernel;
+    struct function_code *kernel = maker->kernel;
     const struct object *object = object_of(maker, symbol);
-    struct shared *shared = maker->shared + maker->shared_count;
 
     if (!object || !is_shared(object) || (!symbol->uses && object->kind != DATA_KERNEL_SHARED) ||
-        find_shared(maker, symbol->object))
-        return;
-    maker->shared_of[symbol->object] = (uint32_t)maker->shared_count++;
-    *shared = (struct shared){symbol->object, DYNAMIC};
+        !add_need(&maker->shared, symbol->object))
+        return true;
+    maker->shared_offsets[symbol->object] = DYNAMIC;
     RAISE(kernel->shared_alignment, object->alignment);
     if (object->kind == DATA_UNDEFINED)
-        return;
+        return true;
     kernel->shared_bytes = image_align_up(kernel->shared_bytes, object->alignment);
-    shared->offset = (uint32_t)kernel->shared_bytes;
-    if (object->size <= MOST_SHARED_BYTES && kernel->shared_bytes <= MOST_SHARED_BYTES)
-        kernel->shared_bytes += object->size;
-    else
-        stop(maker, "a kernel has much shared memory");
+    maker->shared_offsets[symbol->object] = (uint32_t)kernel->shared_bytes;
+    if (object->size > MOST_SHARED_BYTES || kernel->shared_bytes > MOST_SHARED_BYTES)
+        return stop(maker, "a kernel has much shared memory");
+    kernel->shared_bytes += object->size;
+    return true;
 }
 
 /* Lays out variables of a fixed size, in the order in which the parts name them. */
 static bool lay_out_shared(struct maker *maker)
 {
-    struct owner *kernel = maker->kernel;
+    struct function_code *kernel = maker->kernel;
     uint32_t begin = targets_find(maker->unit->job->sm)->reserved;
 
     kernel->shared_bytes = begin;
-    for (size_t i = 0; i < kernel->part_count; i++)
-        for (size_t k = 0; k < kernel->parts[i].code->symbol_count; k++)
-            place_shared(maker, &kernel->parts[i].code->symbols[k]);
-    for (size_t i = 0; i < maker->shared_count; i++)
-        if (maker->shared[i].offset == DYNAMIC)
+    kernel->shared_alignment = 0;
+    for (size_t i = 0; i < maker->functions.count; i++) {
+        const struct function_code *code = &maker->unit->functions[maker->functions.list[i]];
+
+        for (size_t k = 0; k < code->symbol_count; k++)
+            if (!place_shared(maker, &code->symbols[k]))
+                return false;
+    }
+    for (size_t i = 0; i < maker->shared.count; i++)
+        if (maker->shared_offsets[maker->shared.list[i]] == DYNAMIC)
             kernel->shared_bytes = image_align_up(kernel->shared_bytes, kernel->shared_alignment);
     if (kernel->shared_alignment == 0)
         kernel->shared_bytes = 0;
-    return !maker->obstacle && (kernel->shared_bytes <= begin + MOST_SHARED_BYTES ||
-                                stop(maker, "a kernel has much shared memory"));
+    return kernel->shared_bytes <= begin + MOST_SHARED_BYTES ||
+           stop(maker, "a kernel has much shared memory");
 }
 
 static void set_field(uint8_t *word, uint32_t field)
@@ -264,10 +253,10 @@ static void set_field(uint8_t *word, uint32_t field)
 }
 
 /* Resolves one place of a part's code that names a symbol, or leaves it to the driver. */
-static bool resolve(struct maker *maker, const struct owner_part *part,
+static bool resolve(struct maker *maker, const struct function_part *part,
                     const struct code_relocation *from, uint8_t *code)
 {
-    struct owner *kernel = maker->kernel;
+    struct function_code *kernel = maker->kernel;
     const struct global *global = function_of(maker, from->symbol);
     const struct object *object = object_of(maker, from->symbol);
     uint64_t offset = part->place + from->offset;
@@ -275,13 +264,13 @@ static bool resolve(struct maker *maker, const struct owner_part *part,
     if (!global && !object)
         return stop(maker, "a symbol is of no known kind");
     if (global && global->is_defined) {
-        set_field(code + offset, kernel->parts[maker->part_of[global->function]].place);
+        set_field(code + offset, kernel->parts[maker->functions.places[global->function]].place);
     } else if (object && object->kind == DATA_CONSTANT && from->type == R_CUDA_CONST_FIELD21_38) {
         uint64_t place = object->offset + (uint64_t)from->addend;
 
         set_field(code + offset, (uint32_t)(place & 0xffff) << 6 | USER_BANK << 22);
     } else if (object && is_shared(object)) {
-        uint32_t shared = find_shared(maker, from->symbol->object)->offset;
+        uint32_t shared = maker->shared_offsets[from->symbol->object];
 
         set_field(code + offset, (shared == DYNAMIC ? (uint32_t)kernel->shared_bytes : shared) +
                                      (uint32_t)from->addend);
@@ -292,22 +281,31 @@ static bool resolve(struct maker *maker, const struct owner_part *part,
     return true;
 }
 
+/* Makes the parts' places, of which calls need all, then their code. */
 static bool copy_code(struct maker *maker)
 {
     struct arena *arena = &maker->unit->arena;
-    struct owner *kernel = maker->kernel;
+    struct function_code *kernel = maker->kernel;
     uint8_t *code = arena_alloc(arena, kernel->code.size, 1);
-    size_t count = 0;
+    size_t relocations = 0, place = 0;
 
-    for (size_t i = 0; i < kernel->part_count; i++)
-        count += kernel->parts[i].code->relocation_count;
-    kernel->relocations = arena_alloc(arena, count, sizeof *kernel->relocations);
     kernel->code.data = code;
+    kernel->part_count = maker->functions.count;
+    kernel->parts = arena_zalloc(arena, kernel->part_count, sizeof *kernel->parts);
     for (size_t i = 0; i < kernel->part_count; i++) {
-        const struct owner_part *part = &kernel->parts[i];
+        struct function_part *part = &kernel->parts[i];
 
-        if (part->code->code.size)
-            memcpy(code + part->place, part->code->code.data, part->code->code.size);
+        part->code = &maker->unit->functions[maker->functions.list[i]];
+        part->place = (uint32_t)place;
+        place += part->code->code.size;
+        relocations += part->code->relocation_count;
+    }
+    kernel->relocation_count = 0;
+    kernel->relocations = arena_alloc(arena, relocations, sizeof *kernel->relocations);
+    for (size_t i = 0; i < kernel->part_count; i++) {
+        const struct function_part *part = &kernel->parts[i];
+
+        memcpy(code + part->place, part->code->code.data, part->code->code.size);
         for (size_t k = 0; k < part->code->relocation_count; k++)
             if (!resolve(maker, part, &part->code->relocations[k], code))
                 return false;
@@ -315,41 +313,37 @@ static bool copy_code(struct maker *maker)
     return true;
 }
 
-static void make_kernel(struct maker *maker, struct function_code *function)
+static void make_kernel(struct maker *maker, uint32_t number)
 {
-    maker->kernel = &maker->unit->owners[maker->unit->owner_count++];
-    *maker->kernel = (struct owner){.function = function};
-    maker->part_capacity = maker->extern_capacity = maker->shared_count = 0;
-    if (function->stack_bytes == ENDLESS)
+    struct unit *unit = maker->unit;
+
+    maker->kernel = &unit->owners[unit->owner_count++];
+    *maker->kernel = unit->functions[number];
+    maker->functions.count = maker->externs.count = maker->shared.count = 0;
+    if (maker->kernel->stack_bytes == ENDLESS)
         stop(maker, "functions call each other in a ring");
-    else if (collect_parts(maker) && lay_out_shared(maker))
+    else if (collect_parts(maker, number) && lay_out_shared(maker))
         copy_code(maker);
-}
-
-static struct maker begin(struct unit *unit)
-{
-    struct arena *arena = &unit->arena;
-    struct maker maker = {.unit = unit, .obstacle = obstacle_in_module(unit)};
-
-    maker.part_of = arena_zalloc(arena, unit->function_count, sizeof *maker.part_of);
-    maker.extern_of = arena_zalloc(arena, unit->scope.count, sizeof *maker.extern_of);
-    maker.shared_of = arena_zalloc(arena, unit->data.object_count, sizeof *maker.shared_of);
-    maker.shared = arena_alloc(arena, unit->data.object_count, sizeof *maker.shared);
-    unit->owners = arena_alloc(arena, unit->function_count, sizeof *unit->owners);
-    return maker;
 }
 
 const char *program_emit(struct unit *unit)
 {
-    struct maker maker = begin(unit);
+    struct arena *arena = &unit->arena;
+    struct maker maker = {.unit = unit,
+                          .obstacle = obstacle_in_module(unit),
+                          .functions = make_needs(arena, unit->function_count),
+                          .externs = make_needs(arena, unit->scope.count),
+                          .shared = make_needs(arena, unit->data.object_count)};
 
-    if (!maker.obstacle)
-        components_find(
-            &(struct components_graph){unit, unit->function_count, results_callee, add_stack},
-            &unit->arena);
-    for (size_t i = unit->function_count; i-- > 0 && !maker.obstacle;)
+    if (maker.obstacle)
+        return maker.obstacle;
+    maker.shared_offsets = arena_alloc(arena, unit->data.object_count, sizeof(uint32_t));
+    unit->owners = arena_alloc(arena, unit->function_count, sizeof *unit->owners);
+    components_find(
+        &(struct components_graph){unit, unit->function_count, results_callee, add_stack}, arena);
+    for (uint32_t i = (uint32_t)unit->function_count; i-- > 0 && !maker.obstacle;)
         if (unit->functions[i].item->function.is_entry)
-            make_kernel(&maker, &unit->functions[i]);
+            make_kernel(&maker, i);
     if (!maker.obstacle && unit->owner_count == 0)
         return "it has no kernel";
     if (!maker.obstacle)

@@ -68,9 +68,8 @@ static bool check_registers(struct unit *unit)
     return is_good;
 }
 
-static void report_owner(const struct unit *unit, const struct owner *owner)
+static void report_owner(const struct unit *unit, const struct function_code *function)
 {
-    const struct function_code *function = owner->function;
     struct text name = function->item->name;
 
     if (function->item->function.is_entry)
@@ -78,8 +77,8 @@ static void report_owner(const struct unit *unit, const struct owner *owner)
     diag_info("Function properties for %.*s: %u bytes stack frame, %u bytes spilled",
               TEXT_ARG(name), function->frame_bytes, function->spill_bytes);
     if (function->item->function.is_entry)
-        diag_info("Used %u registers, used %u barriers, %llu bytes smem", owner->register_count,
-                  owner->barrier_count, (unsigned long long)owner->shared_bytes);
+        diag_info("Used %u registers, used %u barriers, %llu bytes smem", function->register_count,
+                  function->barrier_count, (unsigned long long)function->shared_bytes);
 }
 
 static void report_use(const struct unit *unit)

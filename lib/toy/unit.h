@@ -74,50 +74,6 @@ struct scope {
     struct table names;
 };
 
-/* --- Functions. --- */
-
-/* The source line of the code from `address` on. */
-struct code_line {
-    uint32_t address; /* in the function */
-    uint32_t file;    /* number of a .file directive */
-    uint32_t line;
-};
-
-/* A function that has been assembled. */
-struct function_code {
-    const struct unit *unit;
-    const struct ptx_item *item;
-    struct arena arena;        /* its results */
-    uint32_t global;           /* index in the scope */
-    struct diag_sink messages; /* kernels.c: until it is the function's turn */
-    enum link_code outcome;
-    struct body_symbol *symbols; /* the body's symbols */
-    size_t symbol_count;
-    struct bytes code;
-    struct code_relocation *relocations; /* by ascending offset */
-    size_t relocation_count;
-    uint32_t *exits; /* offsets of the instructions that end it */
-    size_t exit_count;
-    struct code_line *lines; /* by ascending address; only with line information */
-    size_t line_count;
-    uint64_t line_address;   /* emit_line.c: where .debug_line has its address; 0 = nowhere */
-    struct text *signatures; /* of its indirect calls, each once */
-    size_t signature_count;
-    uint32_t register_count; /* general registers in use, including those of the ABI */
-    uint32_t register_limit;
-    uint32_t barrier_count;
-    uint32_t parameter_bytes; /* of a kernel, without the bytes before them in the bank */
-    uint32_t frame_bytes;     /* of local memory, with spill_bytes */
-    uint32_t spill_bytes;
-    uint64_t stack_bytes; /* program.c: of the deepest chain of calls; UINT64_MAX for a ring */
-    bool uses_textures;
-    bool calls_indirectly;
-    bool has_double_mma;       /* mma .f64 */
-    uint64_t shared_bytes;     /* kernels: of the body's own .shared variables */
-    uint32_t shared_alignment; /* the largest of them */
-    uint32_t constant_symbol;  /* the symbol of the section of its parameters; 0 = none */
-};
-
 /* --- Variables. --- */
 
 #define SAMPLER_NOT_SAID 0xffu
@@ -170,14 +126,6 @@ struct data {
 
 /* --- Sections. --- */
 
-/* A function in an owner's section: in a program the kernel itself, or a copy of a function that it
- * reaches. */
-struct owner_part {
-    const struct function_code *code;
-    uint32_t place;  /* in the section */
-    uint32_t symbol; /* index in .symtab */
-};
-
 /* Kinds of sections, in the order of their names in an executable. */
 enum section {
     SECTION_NAMES,
@@ -190,7 +138,7 @@ enum section {
     SECTION_INFO,
     SECTION_COMPAT,
     SECTION_DATA,                           /* + enum data_kind */
-    OWNER_TEXT = SECTION_DATA + DATA_KINDS, /* from here on every owner has its own */
+    OWNER_TEXT = SECTION_DATA + DATA_KINDS, /* from here on every function has its own */
     OWNER_INFO,
     OWNER_SHARED,
     OWNER_RELOCATIONS, /* of its code */
@@ -202,25 +150,66 @@ enum section {
     SECTIONS,
 };
 
-/* The owner of sections: a function, or in a program a kernel with copies of the functions that it
+/* --- Functions. --- */
+
+/* The source line of the code from `address` on. */
+struct code_line {
+    uint32_t address; /* in the function */
+    uint32_t file;    /* number of a .file directive */
+    uint32_t line;
+};
+
+/* A function in a kernel's section of a program: the kernel itself, or a copy of a function that it
  * reaches. */
-struct owner {
-    struct function_code *function;
-    struct owner_part *parts; /* of a program: the kernel, then the copies in the order in which
-                                 they are reached */
-    size_t part_count;
+struct function_part {
+    const struct function_code *code;
+    uint32_t place;  /* in the section */
+    uint32_t symbol; /* index in .symtab */
+};
+
+/* A function that has been assembled; or a kernel of a program: its code, relocations, registers,
+ * barriers and shared memory are then those of all its parts. */
+struct function_code {
+    const struct unit *unit;
+    const struct ptx_item *item;
+    struct arena arena;        /* its results */
+    uint32_t global;           /* index in the scope */
+    struct diag_sink messages; /* kernels.c: until it is the function's turn */
+    enum link_code outcome;
+    struct body_symbol *symbols; /* the body's symbols */
+    size_t symbol_count;
     struct bytes code;
     struct code_relocation *relocations; /* by ascending offset */
     size_t relocation_count;
+    uint32_t *exits; /* offsets of the instructions that end it */
+    size_t exit_count;
+    struct code_line *lines; /* by ascending address; only with line information */
+    size_t line_count;
+    uint64_t line_address;   /* emit_line.c: where .debug_line has its address; 0 = nowhere */
+    struct text *signatures; /* of its indirect calls, each once */
+    size_t signature_count;
+    uint32_t register_count; /* general registers in use, including those of the ABI */
+    uint32_t register_limit;
+    uint32_t barrier_count;
+    uint32_t parameter_bytes; /* of a kernel, without the bytes before them in the bank */
+    uint32_t frame_bytes;     /* of local memory, with spill_bytes */
+    uint32_t spill_bytes;
+    uint64_t stack_bytes; /* program.c: of the deepest chain of calls, with its own frame;
+                             UINT64_MAX for a ring */
+    bool uses_textures;
+    bool calls_indirectly;
+    bool has_double_mma;       /* mma .f64 */
+    uint64_t shared_bytes;     /* kernels: of the body's own .shared variables; in a program of all,
+                                  and the bytes reserved for the driver */
+    uint32_t shared_alignment; /* the largest of them; 0 = there are none */
+    uint32_t constant_symbol;  /* the symbol of the section of its parameters; 0 = none */
+    struct function_part *parts; /* of a program's kernel: itself, then the copies in the order in
+                                    which they are reached */
+    size_t part_count;
     uint32_t *externs; /* functions in other sections that it refers to: indices in the scope; in a
                           program the driver's functions, each once */
     size_t extern_count;
-    uint32_t register_count; /* maximum over all parts, like barrier_count */
-    uint32_t barrier_count;
-    uint64_t stack_bytes; /* of a program: of the deepest chain of calls, including its own frame */
-    uint64_t shared_bytes;       /* of a program: including the bytes reserved for the driver */
-    uint32_t shared_alignment;   /* 0 = it has no shared memory of its own */
-    uint32_t sections[SECTIONS]; /* their indices; 0 = it has none */
+    uint32_t sections[SECTIONS]; /* indices of its sections; 0 = it has none */
 };
 
 /* All make the same container; what depends on them is in phases 8, 13, 21 and 24. */
@@ -257,8 +246,8 @@ struct unit {
     struct function_code *functions; /* in order of the text */
     size_t function_count;
     struct data data;
-    struct owner *owners; /* parallel to the functions; of a program its kernels, last of the text
-                             first, as ptxas compiles them */
+    struct function_code *owners; /* of sections: the functions; of a program copies of its kernels,
+                                     last of the text first, as ptxas compiles them */
     size_t owner_count;
     struct image image;
     uint32_t sections[SECTIONS]; /* likewise those of the chunk */
