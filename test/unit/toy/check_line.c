@@ -1,8 +1,9 @@
 /* Line information of the built-in assembler: a reader of DWARF finds each line at its code. */
 #include "job_fixture.h"
 
+#define PTX_HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
 #define PTX                                                                                        \
-    ".version 8.0\n.target sm_90\n.address_size 64\n"                                              \
+    PTX_HEAD                                                                                       \
     ".file 7 \"src/a.cu\", 300, 128\n.file 2 \"b.h\"\n.file 3 \"/c.h\"\n"                          \
     ".file 8 \"d.h\"\n.file 9 \"e.h\"\n"                                                           \
     ".visible .func none() { ret; }\n"                                                             \
@@ -126,10 +127,10 @@ static void run_lines(struct reader *in, struct buffer *out)
     buffer_printf(out, "end %#x\n", (unsigned)address);
 }
 
-static struct outcome assemble_lines(bool line_info, const char *options)
+static struct outcome assemble_lines(const char *ptx, bool line_info, const char *options)
 {
     struct option_words words;
-    struct minilink_job job = job_of(PTX, "sm_90", split(&words, options));
+    struct minilink_job job = job_of(ptx, "sm_90", split(&words, options));
 
     job.mode = MINILINK_MODE_RELOCATABLE;
     job.line_info = line_info;
@@ -140,7 +141,7 @@ static struct outcome assemble_lines(bool line_info, const char *options)
 
 TEST(each_function_has_a_unit_with_its_own_files)
 {
-    OWNED_OUTCOME made = assemble_lines(true, "");
+    OWNED_OUTCOME made = assemble_lines(PTX, true, "");
     struct bytes data = section(&made, ".debug_line")->data;
     struct reader in = {data.data, data.data + data.size}, unit;
     OWNED(buffer) out = {0};
@@ -159,7 +160,7 @@ TEST(each_function_has_a_unit_with_its_own_files)
 TEST(a_relocation_ties_each_unit_to_its_function)
 {
     static const char *const names[] = {"k", "l"};
-    OWNED_OUTCOME made = assemble_lines(true, "");
+    OWNED_OUTCOME made = assemble_lines(PTX, true, "");
     const struct cubin_section *relocations = section(&made, ".rela.debug_line");
 
     ck_assert_uint_eq(relocations->relocation_count, 2);
@@ -187,7 +188,14 @@ static const struct {
 
 TEST_LOOP(there_is_one_where_it_is_asked_for, COUNT(wishes))
 {
-    OWNED_OUTCOME made = assemble_lines(wishes[_i].line_info, wishes[_i].options);
+    OWNED_OUTCOME made = assemble_lines(PTX, wishes[_i].line_info, wishes[_i].options);
 
     ck_assert_int_eq(has_section(&made, ".debug_line"), wishes[_i].has_table);
+}
+
+TEST(lines_of_a_file_that_nobody_declared_make_no_table)
+{
+    OWNED_OUTCOME made = assemble_lines(PTX_HEAD ".entry k() {\n.loc 1 1 1\nret; }", true, "");
+
+    ck_assert(!has_section(&made, ".debug_line") && !has_section(&made, ".rela.debug_line"));
 }
