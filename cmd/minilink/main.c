@@ -133,6 +133,7 @@ int main(int argc, char **argv)
     }
     reporting_end(&command.options);
     options_free(&command.options);
+    exec_reap_all();
     cleanup_expected();
     return (int)command.status;
 }

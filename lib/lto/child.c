@@ -11,6 +11,7 @@
 #include "distribute/distribute.h"
 #include "lto/llvm.h"
 #include "os/descriptor.h"
+#include "os/exec.h"
 #include "os/fork_serve.h"
 #include "os/no_driver.h"
 #include "os/self_exec.h"
@@ -108,5 +109,7 @@ int lto_child_run(char *const *argv)
     if (argv[REPORT] && code != LINK_FAILED && context_run(write_answer_report, &child) != LINK_OK)
         child.status = LTO_CHILD_NO_JOB;
     fork_serve_end(child.status);
+    if (!argv[REPORT])
+        exec_say_end(child.status);
     return child.status;
 }

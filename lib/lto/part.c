@@ -163,6 +163,7 @@ static void run_part_child(struct part *part, int job, int answer)
         .pass_count = tokens ? 5 : 3,
         .variables = {tokens ? tokens->flags : NULL},
         .fixed_addresses = true,
+        .says_end = self_exec_is_program(),
         .output_limit = OUTPUT_LIMIT,
         .timeout = run->link->timeout,
         .cancelled = &part->cancelled,

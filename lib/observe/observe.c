@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "diag/escape.h"
 #include "observe/facts.h"
+#include "os/exec.h"
 #include "output/std_streams.h"
 #include "ptx/module.h"
 #include "ptx/symbol.h"
@@ -53,6 +54,7 @@ static uint64_t peak_memory(void)
 {
     struct rusage own, children;
 
+    exec_reap_all();
     if (getrusage(RUSAGE_SELF, &own) || getrusage(RUSAGE_CHILDREN, &children))
         return 0;
     return (uint64_t)(own.ru_maxrss > children.ru_maxrss ? own.ru_maxrss : children.ru_maxrss) *

@@ -53,6 +53,7 @@ enum { GROUP_FREE = 0, GROUP_TAKEN = -1, GROUP_STARTING = -2 };
  */
 static _Atomic(pid_t) groups[GROUPS];
 static atomic_bool is_asked[GROUPS];
+static atomic_bool is_left[GROUPS]; /* for exec_reap_all() */
 static atomic_bool stopping;
 
 static bool has_ended(pid_t pid)
@@ -164,6 +165,7 @@ static void run_call(const struct exec_request *request, int output)
     if (input < 0 || dup2(input, CHILD_INPUT) < 0 || dup2(output, CHILD_OUTPUT) < 0 ||
         dup2(output, CHILD_ERRORS) < 0)
         _exit(255);
+    close(output); /* so that the end of the other two is the end of the pipe */
     _exit(request->call(request->argument));
 }
 
@@ -263,8 +265,38 @@ bool exec_is_cancelled(const struct exec_request *request)
            (request->cancelled && __atomic_load_n(request->cancelled, __ATOMIC_RELAXED));
 }
 
-/* Waits for the child's end, but does not reap it. EXEC_EXITED unless it was cancelled or timed
- * out. */
+/* The last bytes of a child that says its end. */
+struct end_report {
+    uint64_t magic;
+    int64_t status;
+    uint64_t peak;
+};
+#define END_MAGIC 0x646e65206b6e696cu
+
+void exec_say_end(int status)
+{
+    struct end_report report = {.magic = END_MAGIC, .status = status};
+    struct rusage usage = {0};
+
+    getrusage(RUSAGE_SELF, &usage);
+    report.peak = (uint64_t)usage.ru_maxrss * 1024;
+    descriptor_write(CHILD_OUTPUT, &report, sizeof report);
+    close(CHILD_OUTPUT);
+    close(CHILD_ERRORS);
+}
+
+/* Output of which a part was dropped has lost the report, too. */
+static bool has_said_end(const struct exec_request *request, const struct capture *capture)
+{
+    uint64_t magic = 0;
+
+    if (request->says_end && !capture->cut && capture->size >= sizeof(struct end_report))
+        memcpy(&magic, capture->data + capture->size - sizeof(struct end_report), sizeof magic);
+    return magic == END_MAGIC;
+}
+
+/* Waits for the child's end, or until it has said that, but does not reap it. EXEC_EXITED unless
+ * it was cancelled or timed out. */
 static enum exec_end follow_child(pid_t pid, int output, const struct exec_request *request,
                                   struct capture *capture)
 {
@@ -272,7 +304,7 @@ static enum exec_end follow_child(pid_t pid, int output, const struct exec_reque
     uint64_t end = clock_now() + (uint64_t)request->timeout * 1000000000u, asked = 0;
     bool is_open = true, killed = false, is_late = false;
 
-    while (!has_ended(pid)) {
+    while (!has_ended(pid) && (is_open || !has_said_end(request, capture))) {
         struct pollfd fds[] = {{.fd = is_open ? output : -1, .events = POLLIN},
                                {.fd = pidfd, .events = POLLIN}};
 
@@ -298,21 +330,28 @@ static enum exec_end follow_child(pid_t pid, int output, const struct exec_reque
     return killed || exec_is_cancelled(request) ? EXEC_CANCELLED : EXEC_EXITED;
 }
 
-/* Reaps the child. Before that, kills what is left of its group and removes the group from the
- * table, while no other process can have the number. */
-static void reap_child(pid_t pid, size_t place, const struct exec_request *request,
-                       enum exec_end end, struct exec_result *result)
+/* Reaps the child at `place` of the table. Before that, kills what is left of its group and removes
+ * the group from the table, while no other process can have the number. Returns 0, or an errno
+ * value. */
+static int reap(pid_t pid, size_t place, int *status, struct rusage *usage)
 {
-    struct rusage usage = {0};
-    int status = 0;
     pid_t reaped;
 
     kill(-pid, SIGKILL);
     atomic_store(&groups[place], GROUP_TAKEN);
     do
-        reaped = wait4(pid, &status, 0, &usage);
+        reaped = wait4(pid, status, 0, usage);
     while (reaped < 0 && errno == EINTR);
-    if (reaped != pid) /* somebody ignores SIGCHLD, so that the status is lost */
+    return reaped == pid ? 0 : ECHILD; /* somebody ignores SIGCHLD, so that the status is lost */
+}
+
+static void reap_child(pid_t pid, size_t place, const struct exec_request *request,
+                       enum exec_end end, struct exec_result *result)
+{
+    struct rusage usage = {0};
+    int status = 0;
+
+    if (reap(pid, place, &status, &usage))
         *result = (struct exec_result){.end = EXEC_NOT_STARTED, .code = ECHILD};
     else if (end != EXEC_EXITED)
         *result = (struct exec_result){.end = end, .code = (int)request->timeout};
@@ -321,6 +360,18 @@ static void reap_child(pid_t pid, size_t place, const struct exec_request *reque
     else
         *result = (struct exec_result){.end = EXEC_EXITED, .code = WEXITSTATUS(status)};
     result->peak = (uint64_t)usage.ru_maxrss * 1024;
+}
+
+void exec_reap_all(void)
+{
+    struct rusage usage;
+    int status;
+
+    for (size_t i = 0; i < GROUPS; i++)
+        if (atomic_exchange(&is_left[i], false)) {
+            reap(atomic_load(&groups[i]), i, &status, &usage);
+            atomic_store(&groups[i], GROUP_FREE);
+        }
 }
 
 /* Starts the child and notes its group, with signals blocked: otherwise a handler of this thread
@@ -385,18 +436,48 @@ bool exec_has_printed(const struct exec_child *child)
     return poll(&fd, 1, 0) == 1 && (fd.revents & POLLIN);
 }
 
+static void leave_child(struct exec_child *child)
+{
+    close(child->output);
+    atomic_store(&is_left[child->place], true);
+    free(child);
+}
+
+void exec_leave(struct exec_child *child)
+{
+    kill(-child->pid, SIGKILL);
+    leave_child(child);
+}
+
+/* Takes the report off the output. */
+static void take_end_report(struct capture *capture, struct exec_result *result)
+{
+    struct end_report report;
+
+    capture->size -= sizeof report;
+    memcpy(&report, capture->data + capture->size, sizeof report);
+    capture->data[capture->size] = '\0';
+    *result =
+        (struct exec_result){.end = EXEC_EXITED, .code = (int)report.status, .peak = report.peak};
+}
+
 void exec_finish(struct exec_child *child, const struct exec_request *request,
                  struct exec_result *result)
 {
     struct capture capture = {.limit = request->output_limit};
     enum exec_end end = follow_child(child->pid, child->output, request, &capture);
 
-    reap_child(child->pid, child->place, request, end, result);
-    close(child->output);
+    if (end == EXEC_EXITED && has_said_end(request, &capture)) {
+        take_end_report(&capture, result);
+        leave_child(child);
+    } else {
+        reap_child(child->pid, child->place, request, end, result);
+        close(child->output);
+        release_child(child);
+    }
     result->output = capture.data;
     result->output_size = capture.size;
     result->output_cut = capture.cut;
-    release_child(child);
 }
 
 void exec_run(const struct exec_request *request, struct exec_result *result)

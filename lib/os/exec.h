@@ -2,9 +2,10 @@
  *
  * Properties. A child leads a process group of its own, with no signal blocked or ignored,
  * /dev/null as standard input, and no descriptor of ours but those named. Its output is kept up to
- * a limit. Nothing outlives the call: not the child, not its group, not a descriptor. Safety.
- * Called by many threads at once. Running groups are in a table that a signal handler can walk
- * without locks. */
+ * a limit. Nothing outlives the call: not the child, not its group, not a descriptor; but for
+ * children that are only being taken down by the kernel, which takes milliseconds for one with a
+ * large library: they stay for exec_reap_all(). Safety. Called by many threads at once. Running
+ * groups are in a table that a signal handler can walk without locks. */
 #pragma once
 
 #include <stdbool.h>
@@ -39,6 +40,7 @@ struct exec_request {
     unsigned timeout;              /* seconds after which the group is killed; 0 = never */
     bool is_asked_first;           /* the group gets SIGTERM and a moment to end what it has begun
                                       elsewhere, before it is killed */
+    bool says_end;                 /* the child ends by exec_say_end() */
     const volatile int *cancelled; /* when it becomes non-zero the group is killed; may be NULL */
 };
 
@@ -81,6 +83,17 @@ bool exec_is_cancelled(const struct exec_request *request);
  */
 void exec_finish(struct exec_child *child, const struct exec_request *request,
                  struct exec_result *result);
+
+/* Kills a child's group and frees the child; it is left to exec_reap_all(). */
+void exec_leave(struct exec_child *child);
+
+/* Waits for all children that were left, and reaps them. */
+void exec_reap_all(void);
+
+/* In a child of a request with `says_end`: tells the parent the exit status and the peak memory,
+ * by standard output, and closes that and standard error. The parent takes that for the end; the
+ * caller exits at once. */
+void exec_say_end(int status);
 
 /* From now on, programs that this thread executes have fixed addresses. A thread's personality is
  * its own, and inherited by its children; a sandbox may forbid changing it (Docker's default does).

@@ -272,18 +272,13 @@ static void give_up_kind(XXH128_hash_t kind)
 
 static void end_server(struct fork_server *server)
 {
-    const int cancelled = 1;
-    const struct exec_request request = {.cancelled = &cancelled};
     struct pollfd fd = {.fd = server->control, .events = 0};
-    struct exec_result result;
 
     shutdown(server->control, SHUT_WR);
-    if (server->child) {
-        exec_finish(server->child, &request, &result);
-        free(result.output);
-    } else {
+    if (server->child)
+        exec_leave(server->child);
+    else
         poll(&fd, 1, END_MILLISECONDS); /* until its end of the socket is closed */
-    }
     close(server->control);
 }
 

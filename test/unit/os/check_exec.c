@@ -244,6 +244,52 @@ TEST_LOOP(a_call_runs_in_a_process_of_its_own, 4)
     free(ended.output);
 }
 
+/* A child that prints, says its end or only closes its output, and is there still. */
+static int stay_behind(void *argument)
+{
+    if (write(STDOUT_FILENO, "out", 3) != 3)
+        return 9;
+    if (*(const bool *)argument) {
+        exec_say_end(7);
+        pause();
+    }
+    close(STDOUT_FILENO);
+    close(STDERR_FILENO);
+    usleep(100000);
+    return 5;
+}
+
+TEST_LOOP(a_child_that_says_its_end_is_not_waited_for, 3)
+{
+    static const struct {
+        bool is_said, is_heard;
+        enum exec_end end;
+        int code;
+    } ways[] = {
+        {true, true, EXEC_EXITED, 7},
+        {false, true, EXEC_EXITED, 5},
+        {true, false, EXEC_TIMED_OUT, 1},
+    };
+    bool is_said = ways[_i].is_said, is_left = is_said && ways[_i].is_heard;
+    const struct exec_request request = {.call = stay_behind,
+                                         .argument = &is_said,
+                                         .output_limit = 100,
+                                         .says_end = ways[_i].is_heard,
+                                         .timeout = ways[_i].is_heard ? 10000 : 1};
+    struct exec_result ended;
+
+    exec_run(&request, &ended);
+    ck_assert_int_eq(ended.end, ways[_i].end);
+    ck_assert_int_eq(ended.code, ways[_i].code);
+    ck_assert_uint_gt(ended.peak, 0);
+    if (ways[_i].is_heard)
+        ck_assert_pstr_eq(ended.output, "out");
+    free(ended.output);
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), is_left ? 0 : -1);
+    exec_reap_all();
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+}
+
 /* The personality in which a child of a thread runs, by its own word: 0040000 is without
  * randomization. */
 static void run_shell(bool is_fixed, const char *text, struct exec_result *ended)
