@@ -16,9 +16,7 @@ struct joining {
     struct ptx_module *modules;
     size_t count;
     const struct table *internal;
-    struct table names;                   /* to the part that defines it, or COUNT + index of: */
-    const struct ptx_item **declarations; /* names that parts only declare: the last of each */
-    size_t declaration_count, capacity;
+    struct table names; /* to the part that defines it, or the number of parts if none does */
     struct buffer text;
 };
 
@@ -44,23 +42,6 @@ static bool note_definitions(struct joining *joining, uint32_t part)
     return true;
 }
 
-static void note_declarations(struct joining *joining, const struct ptx_module *module)
-{
-    for (size_t i = 0; i < module->item_count; i++) {
-        const struct ptx_item *item = &module->items[i];
-        size_t next = joining->count + joining->declaration_count, index;
-
-        if (!is_symbol(item) || item->is_definition)
-            continue;
-        index = table_add(&joining->names, item->name, (uint32_t)next);
-        if (index == next)
-            ARENA_PUSH(&joining->arena, joining->declarations, joining->declaration_count,
-                       joining->capacity) = item;
-        else if (index >= joining->count)
-            joining->declarations[index - joining->count] = item;
-    }
-}
-
 static bool read_parts(struct joining *joining, const struct text *parts)
 {
     joining->modules = arena_zalloc(&joining->arena, joining->count, sizeof *joining->modules);
@@ -72,20 +53,32 @@ static bool read_parts(struct joining *joining, const struct text *parts)
             !note_definitions(joining, i))
             return false;
     }
-    for (size_t i = 0; i < joining->count; i++)
-        note_declarations(joining, &joining->modules[i]);
     return true;
 }
 
 COMPARISON(compare_joined_names, struct ptx_item *const, text_compare((*a)->name, (*b)->name));
 
-/* Writes declarations of symbols that no part defines, sorted by name: which part names one first
- * depends on the number of parts. */
+/* Writes declarations of symbols that no part defines, the last of each, sorted by name: which part
+ * names one first depends on the number of parts. */
 static void write_others(struct joining *joining)
 {
-    SORT(joining->declarations, joining->declaration_count, compare_joined_names);
-    for (size_t i = 0; i < joining->declaration_count; i++) {
-        buffer_text(&joining->text, joining->declarations[i]->text);
+    const struct ptx_item **list = NULL;
+    size_t count = 0, capacity = 0;
+
+    for (size_t i = joining->count; i-- > 0;)
+        for (size_t k = joining->modules[i].item_count; k-- > 0;) {
+            const struct ptx_item *item = &joining->modules[i].items[k];
+            size_t known = joining->names.count;
+
+            if (!is_symbol(item))
+                continue;
+            table_add(&joining->names, item->name, (uint32_t)joining->count);
+            if (joining->names.count > known)
+                ARENA_PUSH(&joining->arena, list, count, capacity) = item;
+        }
+    SORT(list, count, compare_joined_names);
+    for (size_t i = 0; i < count; i++) {
+        buffer_text(&joining->text, list[i]->text);
         buffer_char(&joining->text, '\n');
     }
 }
@@ -194,16 +187,6 @@ static void write_joined(struct joining *joining, enum section section)
         }
 }
 
-static void write_joined_header(struct joining *joining)
-{
-    const struct ptx_module *module = joining->modules;
-    char arch[ARCH_NAME_SIZE];
-
-    buffer_printf(&joining->text, ".version %u.%u\n.target %s%.*s\n.address_size %u\n\n",
-                  module->version_major, module->version_minor, arch_name(module->target, arch),
-                  TEXT_ARG(module->target_options), module->address_size);
-}
-
 bool bitcode_join(struct text *ptx, struct arena *arena, const struct text *parts, size_t count,
                   const struct table *internal)
 {
@@ -214,7 +197,7 @@ bool bitcode_join(struct text *ptx, struct arena *arena, const struct text *part
     CONTEXT_DEFER(buffer_cleanup, &joining.text);
     if (!read_parts(&joining, parts))
         return false;
-    write_joined_header(&joining);
+    parts_write_header(&joining.text, joining.modules);
     write_joined(&joining, DECLARATIONS);
     write_others(&joining);
     write_joined(&joining, VARIABLES);

@@ -19,7 +19,7 @@ static void free_joining(void *argument)
     arena_free(&joining->arena);
 }
 
-static void write_header(struct buffer *text, const struct ptx_module *module)
+void parts_write_header(struct buffer *text, const struct ptx_module *module)
 {
     char arch[ARCH_NAME_SIZE];
 
@@ -106,7 +106,7 @@ static struct text write_program(struct joining *joining)
     for (size_t i = 0; i < joining->version_count; i++)
         size += joining->versions[i]->is_reached ? joining->versions[i]->text.size + 16 : 0;
     buffer_reserve(&buffer, size);
-    write_header(&buffer, &joining->parts[0].module);
+    parts_write_header(&buffer, &joining->parts[0].module);
     write_pragmas(joining, &buffer);
     write_items(joining, &buffer);
     write_tables(joining, &buffer);

@@ -12,6 +12,8 @@
 #include "base/arena.h"
 #include "base/text.h"
 
+struct buffer;     /* base/buffer.h */
+struct ptx_module; /* ptx/module.h */
 struct used_names; /* input/used.h */
 
 /* A place in the program, as a number: the lower module comes first, then the lower place. */
@@ -52,3 +54,6 @@ struct parts_result {
  * the code in them does not. It lives in `arena`. */
 enum parts_answer parts_join(struct parts_result *result, struct arena *arena,
                              const struct parts_request *request);
+
+/* Writes the directives with which a module begins: those of `module`. */
+void parts_write_header(struct buffer *text, const struct ptx_module *module);
