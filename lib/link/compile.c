@@ -253,8 +253,9 @@ static bool is_ptxas_certain(const struct link *link)
            (request->memory_limit == 0 || request->memory_limit == MEMORY_BUDGET_UNLIMITED);
 }
 
-static void start_ptxas_ahead(const struct link *link, struct assembled *assembled)
+static void start_ptxas_ahead(struct link *link)
 {
+    struct assembler *assembler = &link->assembled.assembler;
     const struct link_request *request = link->request;
     char arch[ARCH_NAME_SIZE];
     struct minilink_job job = {
@@ -266,19 +267,19 @@ static void start_ptxas_ahead(const struct link *link, struct assembled *assembl
 
     /* A fault of the assembler is reported when it is needed. */
     if (!is_ptxas_certain(link) || !has_free_cpu(link) ||
-        !assembler_try(&assembled->assembler, &request->assembler))
+        !assembler_try(assembler, &request->assembler))
         return;
-    job.options = forward_to_ptxas(&assembled->arena, &link->agreement, &request->options,
+    job.options = forward_to_ptxas(&link->arena, &link->agreement, &request->options,
                                    request->assembler_options, true);
-    ptxas_start_ahead(&assembled->assembler.ptxas, &job);
+    ptxas_start_ahead(&assembler->ptxas, &job);
 }
 
-bool compile_to_ptx(struct link *link, struct assembled *assembled)
+bool compile_to_ptx(struct link *link)
 {
     size_t count = link->members.lto_count + link->members.bitcode_count;
     bool ok;
 
-    start_ptxas_ahead(link, assembled);
+    start_ptxas_ahead(link);
     ok = (link->members.lto_count == 0 || compile_lto(link)) &&
          (link->members.bitcode_count == 0 || (member_cubins_read(link) && compile_bitcode(link)));
 

@@ -187,8 +187,7 @@ static void add_dependency(struct dependencies *files, const char *path)
         ARENA_PUSH(&files->arena, files->list, files->count, files->capacity) = path;
 }
 
-static void collect_dependencies(struct dependencies *files, const struct link *link,
-                                 const struct assembler *assembler)
+static void collect_dependencies(struct dependencies *files, const struct link *link)
 {
     const struct link_request *request = link->request;
 
@@ -199,7 +198,7 @@ static void collect_dependencies(struct dependencies *files, const struct link *
     for (size_t i = 0; i < link->inputs.thin_files.count; i++)
         add_dependency(files, link->inputs.thin_files.list[i]);
     add_dependency(files, request->index_file);
-    add_dependency(files, assembler_file(assembler, &request->assembler));
+    add_dependency(files, assembler_file(&link->assembled.assembler, &request->assembler));
     add_dependency(files, link->nvjitlink.path);
     add_dependency(files, link->llvm.path);
 }
@@ -220,14 +219,13 @@ const char *dependencies_path(const struct link *link, struct arena *arena)
     return arena_string(arena, buffer_view(&name));
 }
 
-bool dependencies_rule(const struct link *link, const struct assembler *assembler,
-                       struct buffer *rule)
+bool dependencies_rule(const struct link *link, struct buffer *rule)
 {
     const char *target = link->request->dependency_target;
     struct dependencies files = {0};
 
     CONTEXT_DEFER(arena_cleanup, &files.arena);
     CONTEXT_DEFER(table_cleanup, &files.seen);
-    collect_dependencies(&files, link, assembler);
+    collect_dependencies(&files, link);
     return write_rule(rule, target ? target : link->request->output, files.list, files.count);
 }

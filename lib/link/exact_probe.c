@@ -107,7 +107,7 @@ static const char *judge_version(const struct link *link, bool *needs_probe)
 /* A small program that has something of each kind, in chunks and in one piece. */
 struct probe {
     struct program program;
-    struct cut cut, whole;
+    struct chunks chunks, whole;
     struct cubins chunk_cubins, whole_cubin;
     struct buffer image;
 };
@@ -119,8 +119,8 @@ static void free_probe(void *argument)
     buffer_free(&probe->image);
     cubins_free(&probe->chunk_cubins);
     cubins_free(&probe->whole_cubin);
-    chunks_free(&probe->cut.chunks);
-    chunks_free(&probe->whole.chunks);
+    chunks_free(&probe->chunks);
+    chunks_free(&probe->whole);
     program_free(&probe->program);
 }
 
@@ -136,10 +136,10 @@ static bool split_probe(struct probe *probe, struct arch arch)
         text_of(arena_printf(&probe->program.arena, ".version %u.%u\n.target %s\n%s", version / 10,
                              version % 10, arch_name(arch, name), probe_body));
     if (!program_link(&probe->program, &source, 1, &(struct program_request){.arch = arch}) ||
-        !split_program(&probe->cut.chunks, &probe->program, &wanted) || !probe->cut.chunks.is_exact)
+        !split_program(&probe->chunks, &probe->program, &wanted) || !probe->chunks.is_exact)
         return false;
     wanted.wanted = 1;
-    return split_program(&probe->whole.chunks, &probe->program, &wanted);
+    return split_program(&probe->whole, &probe->program, &wanted);
 }
 
 static bool assemble_both(struct probe *probe, const struct assemble_request *request,
@@ -148,32 +148,31 @@ static bool assemble_both(struct probe *probe, const struct assemble_request *re
     const char *why;
 
     DIAG_SILENCE();
-    return assemble_chunks(&probe->chunk_cubins, &probe->cut.chunks, request) == LINK_OK &&
-           exact_make_program(&probe->image, &probe->cut.chunks, &probe->chunk_cubins, arena,
-                              &why) &&
-           assemble_chunks(&probe->whole_cubin, &probe->whole.chunks, request) == LINK_OK &&
+    return assemble_chunks(&probe->chunk_cubins, &probe->chunks, request) == LINK_OK &&
+           exact_make_program(&probe->image, &probe->chunks, &probe->chunk_cubins, arena, &why) &&
+           assemble_chunks(&probe->whole_cubin, &probe->whole, request) == LINK_OK &&
            probe->image.size == probe->whole_cubin.list->size &&
            memcmp(probe->image.data, probe->whole_cubin.list->data, probe->image.size) == 0;
 }
 
-bool exact_probe_find(const struct link *link, struct assembled *assembled, const char **obstacle)
+bool exact_probe_find(struct link *link)
 {
     struct probe probe = {0};
     struct assemble_request request;
     bool needs_probe;
 
-    *obstacle = judge_version(link, &needs_probe);
+    link->cut.obstacle = judge_version(link, &needs_probe);
     if (!needs_probe)
         return true;
-    if (!stage_open_assembler(link, &assembled->assembler))
+    if (!stage_open_assembler(link))
         return false;
     CONTEXT_DEFER(free_probe, &probe);
     if (!split_probe(&probe, link->members.arch))
         return diag_error("The program that tries ptxas is not split");
-    request = stage_assemble_request(link, &probe.cut, assembled);
+    request = stage_assemble_request(link, &probe.chunks);
     diag_state_get()->phase = PHASE_CHUNKS;
-    if (!assemble_both(&probe, &request, &assembled->arena))
-        *obstacle = "this ptxas writes whole programs in a form that is not known";
+    if (!assemble_both(&probe, &request, &link->arena))
+        link->cut.obstacle = "this ptxas writes whole programs in a form that is not known";
     diag_state_get()->phase = PHASE_PROGRAM;
     return true;
 }

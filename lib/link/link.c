@@ -18,8 +18,10 @@ static void enter_link_phase(enum link_phase phase)
 
 /* Whether the program has at most one function, so that there is nothing to share: it is then
  * assembled without the machinery for that. Under -vv the phases are run all the same. */
-static bool is_single(const struct link *link, const struct chunks *chunks)
+static bool is_single(const struct link *link)
 {
+    const struct chunks *chunks = &link->cut.chunks;
+
     return diag_state_get()->verbose < 2 && chunks->count == 1 &&
            chunks->list[0].function_count <= 1 && !state_distribution(link);
 }
@@ -30,11 +32,8 @@ static bool is_link_wanted(const struct link *link)
     return !cancellation_is_set(link->request->stop);
 }
 
-static bool run_stages(struct link *link, struct results *results)
+static bool run_stages(struct link *link)
 {
-    struct cut *cut = &results->cut;
-    struct assembled *assembled = &results->assembled;
-
     if (!is_link_wanted(link) || !stage_open(link))
         return false;
     /* From here on no input file is opened. */
@@ -44,16 +43,16 @@ static bool run_stages(struct link *link, struct results *results)
     /* The participating code and the target are final. */
 
     if (link->request->is_virtual)
-        return stage_end_early(link, results);
+        return stage_end_early(link);
     if (!stage_agree(link))
         return false;
     /* No option value changes any more. */
 
-    if (link_cache_find(link, &assembled->assembler))
-        return stage_write(link, results);
+    if (link_cache_find(link))
+        return stage_write(link);
     if (link->request->emit_ltoir)
-        return compile_to_ltoir(link) && stage_end_early(link, results);
-    if (!compile_to_ptx(link, assembled))
+        return compile_to_ltoir(link) && stage_end_early(link);
+    if (!compile_to_ptx(link))
         return false;
     /* LTO-IR and bitcode have become PTX. */
 
@@ -63,54 +62,48 @@ static bool run_stages(struct link *link, struct results *results)
     /* Phase I is over: the program's symbols are resolved. */
 
     if (link->request->emit_texts && !link->request->dry_run)
-        return stage_end_early(link, results);
+        return stage_end_early(link);
 
-    if (!is_link_wanted(link) || !stage_split(link, cut, assembled))
+    if (!is_link_wanted(link) || !stage_split(link))
         return false;
-    if (!cut->chunks.is_exact)
+    if (!link->cut.chunks.is_exact)
         stage_release(link);
     /* Chunk contents and order are fixed: the output depends neither on the number of workers nor
      * on which of them ends first. */
 
     if (link->request->dry_run || link->request->emit_ptx)
-        return stage_end_early(link, results);
-    enter_link_phase(is_single(link, &cut->chunks) ? PHASE_NONE : PHASE_CHUNKS);
-    if (!stage_assemble(link, cut, assembled))
+        return stage_end_early(link);
+    enter_link_phase(is_single(link) ? PHASE_NONE : PHASE_CHUNKS);
+    if (!stage_assemble(link))
         return false;
     if (link->request->distribution.emit_plan)
-        return stage_end_early(link, results);
-    if (!stage_join(link, cut, assembled))
+        return stage_end_early(link);
+    if (!stage_join(link))
         return false;
     enter_link_phase(PHASE_DONE);
-    chunks_free_texts(&cut->chunks);
+    chunks_free_texts(&link->cut.chunks);
     stage_release(link);
     /* Phase II is over: one thread again, and the jobserver has its tokens back. */
 
-    if (!is_link_wanted(link) || !stage_merge(link, cut, assembled, &results->merged))
+    if (!is_link_wanted(link) || !stage_merge(link))
         return false;
     /* The layout is final. */
 
-    if (!is_link_wanted(link) || !stage_write(link, results))
+    if (!is_link_wanted(link) || !stage_write(link))
         return false;
-    link_cache_keep(link, results);
+    link_cache_keep(link);
     return true;
 }
 
-struct running {
-    struct link link;
-    struct results results;
-};
-
 static enum link_code run_request(void *argument)
 {
-    struct running *running = argument;
-    struct link *link = &running->link;
+    struct link *link = argument;
     const struct observe_link observed = {link->request->output, MINILINK_VERSION, &link->inputs};
     bool ok;
 
     link->observation = observe_open(&link->request->observe, &observed);
     link->cache = cache_open(&link->request->cache, link->watch);
-    ok = run_stages(link, &running->results);
+    ok = run_stages(link);
     /* All errors may come from an input that has changed in the meantime. */
     if (!ok && !cancellation_is_set(link->request->stop))
         state_check_changes(link);
@@ -124,21 +117,18 @@ enum link_code link_run(const struct link_request *request)
 {
     enum link_code code;
     struct watch watch = {0};
-    struct running running = {
-        .link = {.request = request, .watch = &watch, .errors_before = diag_error_count()}};
+    struct link link = {.request = request, .watch = &watch, .errors_before = diag_error_count()};
 
     diag_blame(LINK_FAILED);
-    code = context_run(run_request, &running);
+    code = context_run(run_request, &link);
 
     if (code == LINK_NO_MEMORY)
         diag_no_memory();
     else if (code != LINK_OK && cancellation_is_set(request->stop))
         code = LINK_CANCELLED;
-    else if (code == LINK_FAILED ||
-             (code == LINK_OK && diag_error_count() != running.link.errors_before))
+    else if (code == LINK_FAILED || (code == LINK_OK && diag_error_count() != link.errors_before))
         code = diag_blamed();
-    state_free_results(&running.results);
-    state_free(&running.link);
+    state_free(&link);
     return code;
 }
 

@@ -66,8 +66,9 @@ static void add_used_names(struct key *key, const struct used_names *used)
     add_used_set(key, &used->variables);
 }
 
-static bool add_assembler(struct key *key, struct link *link, struct assembler *assembler)
+static bool add_assembler(struct key *key, struct link *link)
 {
+    struct assembler *assembler = &link->assembled.assembler;
     struct cached_result *cached = &link->cached;
 
     key_string(key, link->request->assembler.name);
@@ -107,7 +108,7 @@ static void add_other_assembler(struct key *key, const struct link_request *requ
 }
 
 /* False when the link's result cannot be stored. */
-static bool make_key(struct key *key, struct link *link, struct assembler *assembler)
+static bool make_key(struct key *key, struct link *link)
 {
     const struct link_request *request = link->request;
 
@@ -122,16 +123,16 @@ static bool make_key(struct key *key, struct link *link, struct assembler *assem
     add_used_names(key, &link->used);
     return file_hash_add_program(key, link->cache) &&
            add_compiler(key, link, &link->nvjitlink, "libnvJitLink") &&
-           add_compiler(key, link, &link->llvm, "libLLVM") && add_assembler(key, link, assembler);
+           add_compiler(key, link, &link->llvm, "libLLVM") && add_assembler(key, link);
 }
 
-static bool find_key(struct link *link, struct assembler *assembler)
+static bool find_key(struct link *link)
 {
     struct key key = {0};
 
     key_begin(&key, "link");
     CONTEXT_DEFER(key_free, &key);
-    if (!make_key(&key, link, assembler))
+    if (!make_key(&key, link))
         return false;
     link->cached.key = key_end(&key);
     return true;
@@ -146,12 +147,12 @@ static bool take_notes(struct link *link, struct bytes notes)
     return true;
 }
 
-bool link_cache_find(struct link *link, struct assembler *assembler)
+bool link_cache_find(struct link *link)
 {
     struct cached_result *cached = &link->cached;
     const struct bytes *parts = cached->value.parts;
 
-    if (!link->cache || !link->request->cache.has_command || !find_key(link, assembler))
+    if (!link->cache || !link->request->cache.has_command || !find_key(link))
         return false;
     cached->is_found = cache_lookup(link->cache, CACHE_LINK, &cached->key, &cached->value) &&
                        take_notes(link, parts[PART_NOTES]) &&
@@ -165,11 +166,11 @@ bool link_cache_find(struct link *link, struct assembler *assembler)
     return false;
 }
 
-static void store_result(const struct link *link, const struct chunks *chunks, struct bytes output)
+static void store_result(const struct link *link, struct bytes output)
 {
     const struct cached_result *cached = &link->cached;
     const uint8_t notes = (uint8_t)((link->is_system_unused ? NOTE_SYSTEM_UNUSED : 0) |
-                                    (state_lists_last_first(link, chunks) ? NOTE_LAST_FIRST : 0));
+                                    (state_lists_last_first(link) ? NOTE_LAST_FIRST : 0));
     const struct cache_value value = {
         .parts[PART_OUTPUT] = output,
         .parts[PART_MESSAGES] = buffer_bytes(&cached->record.bytes),
@@ -180,38 +181,27 @@ static void store_result(const struct link *link, const struct chunks *chunks, s
     cache_store(link->cache, CACHE_LINK, &cached->key, &value);
 }
 
-/* A link that has succeeded, to be stored. */
-struct ended {
-    const struct link *link;
-    const struct results *results;
-};
-
 static enum link_code keep_result(void *argument)
 {
-    const struct ended *ended = argument;
-    const struct chunks *chunks = &ended->results->cut.chunks;
-    const struct merged *merged = &ended->results->merged;
-    const struct chunk_cubin *finished = merged->finished;
+    const struct link *link = argument;
+    const struct merged *merged = &link->merged;
     struct buffer output = {0};
 
-    if (finished) {
-        store_result(ended->link, chunks, chunk_cubin_bytes(finished));
+    if (merged->finished) {
+        store_result(link, chunk_cubin_bytes(merged->finished));
     } else if (merged->image.file_size <= MOST_OUTPUT) {
         CONTEXT_DEFER(buffer_cleanup, &output);
         image_bytes(&merged->image, &output);
-        store_result(ended->link, chunks,
-                     buffer_bytes(&output)); /* stores nothing if an input has changed by now */
+        store_result(link, buffer_bytes(&output)); /* nothing if an input has changed by now */
     }
     return LINK_OK;
 }
 
-void link_cache_keep(struct link *link, const struct results *results)
+void link_cache_keep(struct link *link)
 {
-    struct ended ended = {link, results};
-
     diag_state_get()->record = NULL;
     /* The output is written already: if there is no memory for a copy, it is not cached, which is
      * no error. */
     if (link->cached.is_wanted && !link->cached.record.is_incomplete)
-        context_run(keep_result, &ended);
+        context_run(keep_result, link);
 }

@@ -22,8 +22,9 @@ static void tell_of_ptxas(const struct assembler_request *request)
                   path);
 }
 
-bool stage_open_assembler(const struct link *link, struct assembler *assembler)
+bool stage_open_assembler(struct link *link)
 {
+    struct assembler *assembler = &link->assembled.assembler;
     const struct link_request *request = link->request;
 
     /* It is already open if the whole link was looked up in the cache. */
@@ -36,52 +37,50 @@ bool stage_open_assembler(const struct link *link, struct assembler *assembler)
     return true;
 }
 
-static bool is_whole(const struct link *link, const struct chunks *chunks,
-                     const struct assembled *assembled)
+static bool is_whole(const struct link *link, const struct chunks *chunks)
 {
     bool is_split = state_is_exact(link) ? chunks->count > 1 && !chunks->is_exact
                                          : state_is_split(link) || chunks->count > 1;
 
-    return state_is_program(link) && !state_is_void(link, chunks) && !assembled->is_in_parts &&
+    return state_is_program(link) && !state_is_void(link) && !link->assembled.is_in_parts &&
            link->members.cubin_count == 0 && !state_is_sass(link) && !is_split;
 }
 
 /* The assembler's options. With several chunks or patterns, those without the selection of kernels,
  * which have already been selected: a chunk has only some of the named ones, and no assembler knows
  * patterns. */
-static const char *const *assembler_options(const struct link *link, const struct chunks *chunks,
-                                            struct assembled *assembled)
+static const char *const *assembler_options(struct link *link, const struct chunks *chunks)
 {
     const struct link_request *request = link->request;
-    bool is_ptxas = assembled->assembler.ptxas.path != NULL;
     const char *const *given = request->assembler_options;
-    struct word_list words = {.arena = &assembled->arena};
+    struct word_list words = {.arena = &link->arena};
 
     if (chunks->count > 1 || link->entries.pattern_count)
         given = link->entries.others;
     /* The built-in assembler makes executables only if it is told to. */
-    if (state_is_exact(link) && is_whole(link, chunks, assembled) && state_is_builtin(link)) {
+    if (state_is_exact(link) && is_whole(link, chunks) && state_is_builtin(link)) {
         word_list_add_all(&words, given);
         word_list_add(&words, "--executable");
         given = word_list_end(&words);
     }
-    if (!is_ptxas)
+    if (!link->assembled.assembler.ptxas.path)
         return given;
-    return forward_to_ptxas(&assembled->arena, &link->agreement, &request->options, given,
-                            is_whole(link, chunks, assembled));
+    return forward_to_ptxas(&link->arena, &link->agreement, &request->options, given,
+                            is_whole(link, chunks));
 }
 
-bool stage_is_finished(const struct link *link, const struct cut *cut,
-                       const struct assembled *assembled)
+bool stage_is_finished(const struct link *link)
 {
-    const struct chunk_cubin *program = stage_program_cubin(assembled);
+    const struct chunk_cubin *program = stage_program_cubin(link);
 
-    return program && is_whole(link, &cut->chunks, assembled) &&
+    return program && is_whole(link, &link->cut.chunks) &&
            whole_program_is(chunk_cubin_bytes(program));
 }
 
-const struct chunk_cubin *stage_program_cubin(const struct assembled *assembled)
+const struct chunk_cubin *stage_program_cubin(const struct link *link)
 {
+    const struct assembled *assembled = &link->assembled;
+
     if (assembled->program.data)
         return &assembled->program;
     return assembled->cubins.count == 1 ? assembled->cubins.list : NULL;
@@ -89,15 +88,14 @@ const struct chunk_cubin *stage_program_cubin(const struct assembled *assembled)
 
 /* The assembler's identity for cache keys, found once for a link. False when its results are not
  * cached. */
-static bool find_identity(const struct link *link, struct assembled *assembled,
-                          struct cache_key *identity)
+static bool find_identity(struct link *link, struct cache_key *identity)
 {
     if (link->cached.has_identity)
         *identity = link->cached.identity;
     return link->cache &&
            (link->cached.has_identity ||
-            assembler_identity_find(identity, &assembled->assembler,
-                                    groups_all_words(link, &assembled->arena), link->cache));
+            assembler_identity_find(identity, &link->assembled.assembler,
+                                    groups_all_words(link, &link->arena), link->cache));
 }
 
 /* Number of threads that take chunks; no byte of an exact split depends on it. */
@@ -110,28 +108,26 @@ static uint32_t chunk_threads(const struct link *link, const struct chunks *chun
     return state_is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 1;
 }
 
-struct assemble_request stage_assemble_request(const struct link *link, const struct cut *cut,
-                                               struct assembled *assembled)
+struct assemble_request stage_assemble_request(struct link *link, const struct chunks *chunks)
 {
     const struct link_request *request = link->request;
-    /* A resumed plan has the jobs of the first assembly only. Chunks that are assembled again, in
-     * another form, are not part of it. */
     /* Where a group has options, LTO-IR's own limit on registers is one of its group's. */
     bool has_words = link->group_count > 1 || (link->group_count && link->groups->options.count);
-    bool is_beyond_plan =
-        request->distribution.resume_plan && (assembled->is_in_parts || cut->replaced.count);
+    /* A resumed plan has the jobs of the first assembly only. Chunks that are assembled again, in
+     * another form, are not part of it. */
+    bool is_beyond_plan = request->distribution.resume_plan &&
+                          (link->assembled.is_in_parts || link->cut.replaced.count);
     struct assemble_request wanted = {
-        .assembler = &assembled->assembler,
+        .assembler = &link->assembled.assembler,
         .wanted = &request->assembler,
         .arch = link->members.arch,
-        .threads = chunk_threads(link, &cut->chunks),
+        .threads = chunk_threads(link, chunks),
         .inner_threads = (uint32_t)link->agreement.split_compile,
         .thread_limit = request->thread_limit,
         .memory_limit = request->memory_limit,
         .keep_going = request->keep_going,
         .stop = request->stop,
-        .mode = is_whole(link, &cut->chunks, assembled) ? MINILINK_MODE_WHOLE
-                                                        : MINILINK_MODE_RELOCATABLE,
+        .mode = is_whole(link, chunks) ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE,
         .debug = link->agreement.debug,
         /* LTO-IR's PTX has its own .loc directives, and nvlink passes no -lineinfo for it. The
          * value under --strip-debug only matters with such directives. */
@@ -141,7 +137,7 @@ struct assemble_request stage_assemble_request(const struct link *link, const st
         .maxrregcount = has_words && !request->options.has_maxrregcount
                             ? 0
                             : (uint32_t)link->agreement.maxrregcount,
-        .options = assembler_options(link, &cut->chunks, assembled),
+        .options = assembler_options(link, chunks),
         .distribution = is_beyond_plan ? NULL : state_distribution(link),
         .watch = link->watch,
         .jobserver = request->jobserver,
@@ -150,22 +146,21 @@ struct assemble_request stage_assemble_request(const struct link *link, const st
     /* With a plan, no chunk may come from the cache: the run that resumes it must find all of them.
      */
     if (!request->distribution.emit_plan && !request->distribution.resume_plan &&
-        find_identity(link, assembled, &wanted.identity))
+        find_identity(link, &wanted.identity))
         wanted.cache = link->cache;
     return wanted;
 }
 
-static enum link_code assemble_all(const struct link *link, const struct cut *cut,
-                                   struct assembled *assembled, struct cubins *cubins)
+static enum link_code assemble_all(struct link *link, struct cubins *cubins)
 {
-    const struct link_request *request = link->request;
-    struct assemble_request wanted = stage_assemble_request(link, cut, assembled);
+    const struct chunks *chunks = &link->cut.chunks;
+    struct assemble_request wanted = stage_assemble_request(link, chunks);
     enum link_code code;
 
     /* A plan's chunks are in memory, and no longer depend on any input. */
-    if (request->distribution.emit_plan && !state_check_changes(link))
+    if (link->request->distribution.emit_plan && !state_check_changes(link))
         return LINK_FAILED;
-    code = assemble_chunks(cubins, &cut->chunks, &wanted);
+    code = assemble_chunks(cubins, chunks, &wanted);
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
     if (code == LINK_USAGE || code == LINK_ENVIRONMENT)
@@ -173,22 +168,21 @@ static enum link_code assemble_all(const struct link *link, const struct cut *cu
     return code;
 }
 
-static bool assemble_cut(const struct link *link, const struct cut *cut,
-                         struct assembled *assembled)
+static bool assemble_cut(struct link *link)
 {
     const struct link_request *request = link->request;
-    const struct cubins *cubins = &assembled->cubins;
-    enum link_code code = assemble_all(link, cut, assembled, &assembled->cubins);
+    struct cubins *cubins = &link->assembled.cubins;
+    enum link_code code = assemble_all(link, cubins);
 
     /* A whole program with another ABI than --output-abi requests: only a merge changes the ABI. */
-    if (code == LINK_OK && stage_is_finished(link, cut, assembled) &&
+    if (code == LINK_OK && stage_is_finished(link) &&
         !whole_program_has_abi(chunk_cubin_bytes(cubins->list), request->merge.abi)) {
-        cubins_free(&assembled->cubins);
-        assembled->is_in_parts = true;
-        return assemble_cut(link, cut, assembled);
+        cubins_free(cubins);
+        link->assembled.is_in_parts = true;
+        return assemble_cut(link);
     }
     if (request->distribution.emit_plan)
-        cubins_free(&assembled->cubins); /* no cubin was made */
+        cubins_free(cubins); /* no cubin was made */
     if (code == LINK_OK && request->product && request->product->wants_chunk && cubins->count == 1)
         buffer_append(&request->product->chunk, cubins->list[0].data, cubins->list[0].size);
     for (size_t i = 0; code == LINK_OK && i < cubins->count; i++)
@@ -207,103 +201,93 @@ static bool plan_nothing(const struct link *link)
 }
 
 /* The version for the report, or NULL. */
-static const char *reported_version(const struct link *link, struct assembled *assembled)
+static const char *reported_version(struct link *link)
 {
     const struct observe_request *observe = &link->request->observe;
 
-    return assembled->cubins.count && (observe->report_page || observe->report_data)
-               ? assembler_version(&assembled->assembler)
+    return link->assembled.cubins.count && (observe->report_page || observe->report_data)
+               ? assembler_version(&link->assembled.assembler)
                : NULL;
 }
 
-struct quiet_assembly {
-    const struct link *link;
-    const struct cut *cut;
-    struct assembled *assembled;
-    bool ok;
-};
-
-static enum link_code assemble_quietly(void *argument)
+static enum link_code assemble_quietly(void *link)
 {
-    struct quiet_assembly *quiet = argument;
-
-    quiet->ok = assemble_cut(quiet->link, quiet->cut, quiet->assembled);
-    return LINK_OK;
+    return assemble_cut(link) ? LINK_OK : LINK_FAILED;
 }
 
 /* Assembles. Where the chunks will be joined, messages wait until they are: if they are not, those
  * of the program in one piece count. */
-static bool assemble_chunks_of(const struct link *link, const struct cut *cut,
-                               struct assembled *assembled)
+static bool assemble_chunks_of(struct link *link)
 {
-    struct quiet_assembly quiet = {link, cut, assembled, false};
+    struct diag_sink *said = &link->assembled.said;
     enum link_code code;
 
-    if (!cut->chunks.is_exact || link->request->distribution.emit_plan)
-        return assemble_cut(link, cut, assembled);
-    code = diag_collect(assemble_quietly, &quiet, diag_state_get(), &assembled->said);
-    if (code != LINK_OK || !quiet.ok)
-        diag_replay(&assembled->said);
+    if (!link->cut.chunks.is_exact || link->request->distribution.emit_plan)
+        return assemble_cut(link);
+    code = diag_collect(assemble_quietly, link, diag_state_get(), said);
     if (code != LINK_OK)
+        diag_replay(said);
+    if (code != LINK_OK && code != LINK_FAILED)
         context_raise(code);
-    return quiet.ok;
+    return code == LINK_OK;
 }
 
-bool stage_assemble(const struct link *link, const struct cut *cut, struct assembled *assembled)
+bool stage_assemble(struct link *link)
 {
     const struct link_request *request = link->request;
+    struct assembled *assembled = &link->assembled;
     bool ok;
 
     if (state_has_ptx(link) && request->options.lto && !request->assembler.name)
         tell_of_ptxas(&request->assembler);
-    ok = state_has_ptx(link) ? stage_open_assembler(link, &assembled->assembler) &&
-                                   assemble_chunks_of(link, cut, assembled)
+    ok = state_has_ptx(link) ? stage_open_assembler(link) && assemble_chunks_of(link)
                              : plan_nothing(link);
     verbose_assembly(&assembled->cubins, &assembled->assembler);
     observe_cubins(link->observation, &assembled->cubins, assembled->assembler.table.name,
-                   reported_version(link, assembled));
-    observe_stage(link->observation, "assemble", state_chunk_work(&cut->chunks));
+                   reported_version(link));
+    observe_stage(link->observation, "assemble", state_chunk_work(&link->cut.chunks));
     return ok;
 }
 
 /* Makes one chunk of the program, which is the only one, instead of several. */
-static bool split_whole(const struct link *link, struct cut *cut)
+static bool split_whole(struct link *link)
 {
     const struct split_request wanted = {
         .wanted = 1, .options = link->groups->options.words, .arch = link->members.arch};
 
-    cut->replaced = cut->chunks;
-    cut->chunks = (struct chunks){0};
-    return split_program(&cut->chunks, &link->groups->program, &wanted);
+    link->cut.replaced = link->cut.chunks;
+    link->cut.chunks = (struct chunks){0};
+    return split_program(&link->cut.chunks, &link->groups->program, &wanted);
 }
 
 /* Assembles the program in one piece as well, and compares. */
-static bool verify(const struct link *link, struct cut *cut, struct assembled *assembled)
+static bool verify(struct link *link)
 {
     struct cubins whole = {0};
 
     CONTEXT_DEFER(cubins_free, &whole);
-    return split_whole(link, cut) && assemble_all(link, cut, assembled, &whole) == LINK_OK &&
-           exact_verify(chunk_cubin_bytes(&assembled->program), chunk_cubin_bytes(whole.list));
+    return split_whole(link) && assemble_all(link, &whole) == LINK_OK &&
+           exact_verify(chunk_cubin_bytes(&link->assembled.program), chunk_cubin_bytes(whole.list));
 }
 
-bool stage_join(const struct link *link, struct cut *cut, struct assembled *assembled)
+bool stage_join(struct link *link)
 {
+    struct assembled *assembled = &link->assembled;
     struct buffer image = {0};
     const char *why;
 
-    if (!cut->chunks.is_exact)
+    if (!link->cut.chunks.is_exact)
         return true;
     CONTEXT_DEFER(buffer_cleanup, &image);
-    if (exact_make_program(&image, &cut->chunks, &assembled->cubins, &assembled->arena, &why)) {
+    if (exact_make_program(&image, &link->cut.chunks, &assembled->cubins, &link->arena, &why)) {
         assembled->program.data = buffer_take(&image, &assembled->program.size);
         diag_replay(&assembled->said);
-        return !link->request->verify_split || verify(link, cut, assembled);
+        return !link->request->verify_split || verify(link);
     }
     diag_sink_free(&assembled->said);
     diag_info("The program is assembled in one piece: %s; --split-mode=relocatable splits it, into "
               "other code",
               why);
     cubins_free(&assembled->cubins);
-    return split_whole(link, cut) && assemble_cut(link, cut, assembled);
+    return split_whole(link) && assemble_cut(link);
 }

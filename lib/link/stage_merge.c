@@ -14,15 +14,17 @@
 /* Whether a group's only chunk is libnvJitLink's PTX, unchanged. Measured: nvlink merges its cubin
  * unchanged: frames and data in the assembler's order, and code for other targets included. */
 static bool is_lto_cubin(const struct link *link, const struct group *group,
-                         const struct chunks *chunks, const struct chunk_program *program)
+                         const struct chunk_program *program)
 {
     return group->has_lto && link->lto.ptx.size > 0 && !state_is_split(link) &&
-           program->count == 1 && chunks->list[program->first].is_unchanged;
+           program->count == 1 && link->cut.chunks.list[program->first].is_unchanged;
 }
 
 /* The error itself is reported by the reader or by the merge; -v adds its code. */
-static void tell_code(const struct assembled *assembled, size_t index, enum link_code code)
+static void tell_code(const struct link *link, size_t index, enum link_code code)
 {
+    const struct assembled *assembled = &link->assembled;
+
     if (diag_state_get()->verbose)
         diag_error("%s: the cubin of chunk %zu of %zu, made by '%s', cannot be linked (code %d)",
                    assembler_code_text((int)code), index, assembled->cubins.count,
@@ -61,23 +63,23 @@ static void align_dynamic_arrays(struct cubin *joined, const struct chunk_symbol
     }
 }
 
-static bool read_chunk_cubins(const struct link *link, const struct chunks *chunks,
-                              const struct assembled *assembled, struct merged *merged)
+static bool read_chunk_cubins(struct link *link)
 {
-    const char **names = chunk_names(chunks, &merged->arena);
+    const struct cubins *cubins = &link->assembled.cubins;
+    const char **names = chunk_names(&link->cut.chunks, &link->arena);
+    struct merged *merged = &link->merged;
     bool ok = true;
 
-    merged->chunk_cubins =
-        arena_zalloc(&merged->arena, assembled->cubins.count, sizeof *merged->chunk_cubins);
-    for (size_t i = 0; i < assembled->cubins.count; i++) {
+    merged->chunk_cubins = arena_zalloc(&link->arena, cubins->count, sizeof *merged->chunk_cubins);
+    for (size_t i = 0; i < cubins->count; i++) {
         if (!cubin_read(&merged->chunk_cubins[merged->chunk_cubin_count++], names[i],
-                        chunk_cubin_bytes(&assembled->cubins.list[i]))) {
-            tell_code(assembled, i, LINK_CUBIN);
+                        chunk_cubin_bytes(&cubins->list[i]))) {
+            tell_code(link, i, LINK_CUBIN);
             ok = false;
         } else if (!runs_on_sass(link->members.arch,
                                  (struct arch){CUBIN_FLAGS_SM(merged->chunk_cubins[i].flags), 0},
                                  link->toolkit)) {
-            tell_code(assembled, i, LINK_WRONG_TARGET);
+            tell_code(link, i, LINK_WRONG_TARGET);
         }
     }
     return ok;
@@ -99,17 +101,18 @@ static const char *cubin_name(const struct link *link, const struct group *group
 }
 
 /* Makes one cubin of those of a group's chunks. */
-static bool join_group_chunks(const struct link *link, size_t index, const struct chunks *chunks,
-                              struct merged *merged)
+static bool join_group_chunks(struct link *link, size_t index)
 {
+    const struct chunks *chunks = &link->cut.chunks;
+    struct merged *merged = &link->merged;
     const struct group *group = &link->groups[index];
     const struct chunk_program *program = &chunks->programs[index];
     const struct chunk_symbol *symbols = chunks->symbols + program->first_symbol;
     struct cubin *joined = &merged->joined[merged->joined_count++];
-    const struct cubin **views = arena_alloc(&merged->arena, program->count, sizeof *views);
+    const struct cubin **views = arena_alloc(&link->arena, program->count, sizeof *views);
     bool ok = true;
 
-    if (is_lto_cubin(link, group, chunks, program)) {
+    if (is_lto_cubin(link, group, program)) {
         *joined = merged->chunk_cubins[program->first];
         merged->chunk_cubins[program->first] = (struct cubin){0};
     } else {
@@ -120,30 +123,29 @@ static bool join_group_chunks(const struct link *link, size_t index, const struc
         if (ok)
             align_dynamic_arrays(joined, symbols, program->symbol_count);
     }
-    joined->name = cubin_name(link, group, &merged->arena);
+    joined->name = cubin_name(link, group, &link->arena);
     return ok;
 }
 
-static bool join_groups(const struct link *link, const struct chunks *chunks,
-                        const struct assembled *assembled, struct merged *merged)
+static bool join_groups(struct link *link)
 {
-    bool ok = read_chunk_cubins(link, chunks, assembled, merged);
+    bool ok = read_chunk_cubins(link);
 
-    for (size_t i = 0; i < chunks->program_count && ok; i++)
-        ok = join_group_chunks(link, i, chunks, merged);
+    for (size_t i = 0; i < link->cut.chunks.program_count && ok; i++)
+        ok = join_group_chunks(link, i);
     return ok;
 }
 
 /* The built-in assembler's code can be linked with GPU code, to try things out, but nothing can run
  * the result. For libcudadevrt, which nvcc names and not the user, this is a caution instead of a
  * warning. */
-static void warn_of_mixture(const struct link *link, const struct merged *merged)
+static void warn_of_mixture(const struct link *link)
 {
     static const char text[] = "'%s' is machine code for a GPU, linked with code of the built-in "
                                "assembler: no machine runs the result";
     const char *own = NULL, *system = NULL;
 
-    if (merged->joined_count == 0 || !cubin_find_kind(merged->joined, KIND_BUILTIN))
+    if (link->merged.joined_count == 0 || !cubin_find_kind(link->merged.joined, KIND_BUILTIN))
         return;
     for (size_t i = 0; i < link->cubin_count && !own; i++) {
         const char *name = link->cubins[i].cubin.name;
@@ -159,35 +161,36 @@ static void warn_of_mixture(const struct link *link, const struct merged *merged
 }
 
 /* Takes an executable that the assembler made of the whole program as the link's result. */
-static bool take_finished(const struct link *link, const struct chunks *chunks,
-                          const struct assembled *assembled, struct merged *merged)
+static bool take_finished(struct link *link)
 {
-    const struct chunk_cubin *cubin = stage_program_cubin(assembled);
+    const struct chunk_cubin *cubin = stage_program_cubin(link);
+    const struct chunks *chunks = &link->cut.chunks;
+    struct merged *merged = &link->merged;
 
     merged->finished = cubin;
-    if (!whole_program_take(cubin->data, cubin->size, chunk_names(chunks, &merged->arena)[0],
-                            chunks, &merged->report))
+    if (!whole_program_take(cubin->data, cubin->size, chunk_names(chunks, &link->arena)[0], chunks,
+                            &merged->report))
         return false;
     observe_image(link->observation, &merged->report, &(struct observe_merged){0});
     return true;
 }
 
-static bool merge_all(const struct link *link, const struct cut *cut,
-                      const struct assembled *assembled, struct merged *merged)
+static bool merge_all(struct link *link)
 {
     const struct link_request *request = link->request;
+    struct merged *merged = &link->merged;
     struct merge_request wanted = request->merge;
     struct observe_merged observed;
     const struct cubin **cubins;
     bool is_told;
     size_t count;
 
-    if (stage_is_finished(link, cut, assembled))
-        return take_finished(link, &cut->chunks, assembled, merged);
-    merged->joined = arena_zalloc(&merged->arena, link->group_count + 1, sizeof *merged->joined);
-    if (!join_groups(link, &cut->chunks, assembled, merged))
+    if (stage_is_finished(link))
+        return take_finished(link);
+    merged->joined = arena_zalloc(&link->arena, link->group_count + 1, sizeof *merged->joined);
+    if (!join_groups(link))
         return false;
-    warn_of_mixture(link, merged);
+    warn_of_mixture(link);
     wanted.arch = link->members.arch;
     wanted.toolkit = link->toolkit;
     wanted.debug = link->agreement.debug;
@@ -202,7 +205,7 @@ static bool merge_all(const struct link *link, const struct cut *cut,
     wanted.version = MINILINK_VERSION;
     is_told = diag_state_get()->verbose || wanted.wants_places ||
               wanted.callgraph != CALLGRAPH_NONE || request->product;
-    cubins = arena_alloc(&merged->arena, link->cubin_count + link->group_count + 1, sizeof *cubins);
+    cubins = arena_alloc(&link->arena, link->cubin_count + link->group_count + 1, sizeof *cubins);
     count = member_cubins_order(cubins, link, merged->joined, merged->joined_count);
     if (count == 0) {
         cubins[count++] = &merged->joined[merged->joined_count++];
@@ -215,8 +218,9 @@ static bool merge_all(const struct link *link, const struct cut *cut,
     return true;
 }
 
-static struct observe_work merge_work(const struct link *link, const struct cubins *cubins)
+static struct observe_work merge_work(const struct link *link)
 {
+    const struct cubins *cubins = &link->assembled.cubins;
     struct observe_work work = {cubins->count + link->cubin_count, "cubins", 0};
 
     for (size_t i = 0; i < cubins->count; i++)
@@ -227,15 +231,14 @@ static struct observe_work merge_work(const struct link *link, const struct cubi
     return work;
 }
 
-bool stage_merge(const struct link *link, const struct cut *cut, const struct assembled *assembled,
-                 struct merged *merged)
+bool stage_merge(struct link *link)
 {
-    bool ok = merge_all(link, cut, assembled, merged);
+    bool ok = merge_all(link);
 
-    ok = ok && (verbose_callgraph(&merged->report, link->request->merge.callgraph) ||
+    ok = ok && (verbose_callgraph(&link->merged.report, link->request->merge.callgraph) ||
                 diag_blame(LINK_ENVIRONMENT));
-    if (ok && (diag_state_get()->verbose > 1 || state_has_merge(link, &cut->chunks)))
-        verbose_image(&merged->report, link->members.arch);
-    observe_stage(link->observation, "merge", merge_work(link, &assembled->cubins));
+    if (ok && (diag_state_get()->verbose > 1 || state_has_merge(link)))
+        verbose_image(&link->merged.report, link->members.arch);
+    observe_stage(link->observation, "merge", merge_work(link));
     return ok;
 }

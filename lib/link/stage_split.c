@@ -30,8 +30,8 @@ static bool wants_exact_chunks(const struct link *link)
            !(request->options.has_split_compile_extended && !state_is_split(link));
 }
 
-static bool split_group(const struct link *link, size_t group, struct cut *cut,
-                        struct chunks *chunks, const struct table *edited)
+static bool split_group(struct link *link, size_t group, struct chunks *chunks,
+                        const struct table *edited)
 {
     enum split_policy policy = state_split_policy(link);
     bool is_exact = wants_exact_chunks(link);
@@ -43,7 +43,7 @@ static bool split_group(const struct link *link, size_t group, struct cut *cut,
                                              : SPLIT_MOST_CHUNKS,
         .is_exact = is_exact,
         .options = link->groups[group].options.words,
-        .exact_obstacle = cut->obstacle ? cut->obstacle : exact_probe_options(link),
+        .exact_obstacle = link->cut.obstacle ?: exact_probe_options(link),
         .has_lines = (link->agreement.line_info && !link->request->merge.strip_debug) ||
                      groups_tell_assembler(link, "lineinfo") ||
                      groups_tell_assembler(link, "line-info"),
@@ -56,7 +56,7 @@ static bool split_group(const struct link *link, size_t group, struct cut *cut,
         .arch = link->members.arch,
         .release = release_inputs,
         .release_argument = &link->inputs,
-        .explanation = link->request->explain_split ? &cut->explanation : NULL,
+        .explanation = link->request->explain_split ? &link->cut.explanation : NULL,
     };
 
     if (link->request->chunk_count && !link->request->emit_ptx)
@@ -64,8 +64,9 @@ static bool split_group(const struct link *link, size_t group, struct cut *cut,
     return split_program(chunks, &link->groups[group].program, &wanted);
 }
 
-static bool split_groups(const struct link *link, struct cut *cut, const struct table *edited)
+static bool split_groups(struct link *link, const struct table *edited)
 {
+    struct cut *cut = &link->cut;
     struct chunks more = {0};
     bool ok = true;
 
@@ -74,10 +75,24 @@ static bool split_groups(const struct link *link, struct cut *cut, const struct 
         if (link->request->explain_split && link->group_count > 1)
             buffer_printf(&cut->explanation, "group %zu, whose chunk 0 is chunk %zu of the link:\n",
                           i, cut->chunks.count);
-        ok = split_group(link, i, cut, i ? &more : &cut->chunks, edited);
+        ok = split_group(link, i, i ? &more : &cut->chunks, edited);
         if (i && ok)
             chunks_append(&cut->chunks, &more);
     }
+    return ok;
+}
+
+/* Replaces the chunks. */
+static bool split_again(struct link *link, const struct table *edited)
+{
+    struct cut *cut = &link->cut;
+    bool ok;
+
+    cut->replaced = cut->chunks;
+    cut->chunks = (struct chunks){0};
+    buffer_free(&cut->explanation);
+    ok = split_groups(link, edited);
+    chunks_free(&cut->replaced);
     return ok;
 }
 
@@ -106,50 +121,39 @@ static bool keep_texts(const struct link *link, const struct chunks *chunks)
 /* Cuts chunks of an exact split that the cache does not have once more. No byte of the result
  * depends on the cuts. All threads then have a share of the edited code, and after the next edit of
  * the same kernel the cache has everything except the piece that contains it. */
-static bool cut_edited_chunks(const struct link *link, struct cut *cut, struct assembled *assembled)
+static bool cut_edited_chunks(struct link *link)
 {
+    struct cut *cut = &link->cut;
     struct assemble_request request;
     struct table edited = {0};
-    bool ok;
 
     if (!link->cache || !cut->chunks.is_exact || link->request->dry_run)
         return true;
-    if (!stage_open_assembler(link, &assembled->assembler))
+    if (!stage_open_assembler(link))
         return false;
     CONTEXT_DEFER(table_cleanup, &edited);
-    request = stage_assemble_request(link, cut, assembled);
+    request = stage_assemble_request(link, &cut->chunks);
     if (request.cache)
-        chunk_cache_find_edited(&edited, &cut->chunks, &request, &assembled->arena);
-    if (edited.count == 0)
-        return true;
-    cut->replaced = cut->chunks;
-    cut->chunks = (struct chunks){0};
-    buffer_free(&cut->explanation);
-    ok = split_groups(link, cut, &edited);
-    chunks_free(&cut->replaced);
-    return ok;
+        chunk_cache_find_edited(&edited, &cut->chunks, &request, &link->arena);
+    return edited.count == 0 || split_again(link, &edited);
 }
 
 /* Makes one chunk of several that cannot be joined. */
-static bool unite_chunks(const struct link *link, struct cut *cut, struct assembled *assembled)
+static bool unite_chunks(struct link *link)
 {
+    struct cut *cut = &link->cut;
+
     if (!cut->chunks.is_exact || cut->chunks.count == 1 || state_distribution(link) ||
         link->request->dry_run)
         return true;
-    if (!exact_probe_find(link, assembled, &cut->obstacle))
-        return false;
-    if (!cut->obstacle)
-        return true;
-    chunks_free(&cut->chunks);
-    buffer_free(&cut->explanation);
-    return split_groups(link, cut, NULL);
+    return exact_probe_find(link) && (!cut->obstacle || split_again(link, NULL));
 }
 
-bool stage_split(const struct link *link, struct cut *cut, struct assembled *assembled)
+bool stage_split(struct link *link)
 {
+    struct cut *cut = &link->cut;
     bool ok = !state_has_ptx(link) ||
-              (split_groups(link, cut, NULL) && unite_chunks(link, cut, assembled) &&
-               cut_edited_chunks(link, cut, assembled) &&
+              (split_groups(link, NULL) && unite_chunks(link) && cut_edited_chunks(link) &&
                (!link->request->keep || keep_texts(link, &cut->chunks)));
 
     for (size_t i = 0; i < link->group_count && cut->chunks.count; i++)

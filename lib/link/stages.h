@@ -81,14 +81,14 @@ bool compile_check(struct link *link);
 
 /* Compiles the members with LTO-IR or bitcode, while ptxas starts if it is certain to be needed and
  * a CPU is free. */
-bool compile_to_ptx(struct link *link, struct assembled *assembled);
+bool compile_to_ptx(struct link *link);
 
 /* The same with LTO-IR as result, for --emit-ltoir. A warning says which members are left out. */
 bool compile_to_ltoir(struct link *link);
 
 /* stage_split.c: from the program to its chunks */
 
-bool stage_split(const struct link *link, struct cut *cut, struct assembled *assembled);
+bool stage_split(struct link *link);
 
 /* exact.c: joins the chunks of an exact split to one program
  *
@@ -111,34 +111,32 @@ bool exact_verify(struct bytes program, struct bytes whole);
 /* Why the program must be assembled in one piece, as far as options and target tell; or NULL. */
 const char *exact_probe_options(const struct link *link);
 
-/* Sets *obstacle to the same, as far as ptxas's version tells, or a small program that it is given,
- * in chunks and in one piece, or that is taken from the cache. */
-bool exact_probe_find(const struct link *link, struct assembled *assembled, const char **obstacle);
+/* Sets link->cut.obstacle to the same, as far as ptxas's version tells, or a small program that it
+ * is given, in chunks and in one piece, or that is taken from the cache. */
+bool exact_probe_find(struct link *link);
 
 /* stage_assemble.c: from the chunks to their cubins, or to the program's */
 
 /* Opens the assembler, unless it is open. */
-bool stage_open_assembler(const struct link *link, struct assembler *assembler);
+bool stage_open_assembler(struct link *link);
 
 /* How these chunks are assembled. The dispatch path (minilink-internals(7), Dispatch paths) decides
  * the mode; assemble_chunks() finds the number of threads. */
-struct assemble_request stage_assemble_request(const struct link *link, const struct cut *cut,
-                                               struct assembled *assembled);
+struct assemble_request stage_assemble_request(struct link *link, const struct chunks *chunks);
 
 /* Assembles every chunk to a cubin. */
-bool stage_assemble(const struct link *link, const struct cut *cut, struct assembled *assembled);
+bool stage_assemble(struct link *link);
 
 /* Joins the chunks' cubins of an exact split into the whole program's. If they do not fit together,
  * the program is cut and assembled again, in one piece, and an info says why. */
-bool stage_join(const struct link *link, struct cut *cut, struct assembled *assembled);
+bool stage_join(struct link *link);
 
 /* The program's only cubin, which may have been joined from chunks' cubins; NULL when there are
  * several. */
-const struct chunk_cubin *stage_program_cubin(const struct assembled *assembled);
+const struct chunk_cubin *stage_program_cubin(const struct link *link);
 
 /* Whether the only cubin is already the whole link's result. */
-bool stage_is_finished(const struct link *link, const struct cut *cut,
-                       const struct assembled *assembled);
+bool stage_is_finished(const struct link *link);
 
 /* whole_program.c: a cubin that needs no merge, since an assembler made it of a whole program
  *
@@ -160,8 +158,7 @@ bool whole_program_take(void *data, size_t size, const char *name, const struct 
 
 /* stage_merge.c: from the cubins to one image */
 
-bool stage_merge(const struct link *link, const struct cut *cut, const struct assembled *assembled,
-                 struct merged *merged);
+bool stage_merge(struct link *link);
 
 /* link_cache.c: whole links in the cache: the same code and the same options give the same output
  * and the same messages, without linking a program
@@ -175,10 +172,10 @@ bool stage_merge(const struct link *link, const struct cut *cut, const struct as
 /* True when the cache has the result: its messages have been printed, and link->cached has the data
  * for stage_write(). Else messages are recorded from here on, if the result will be stored. Opens
  * the assembler, which the result depends on, if code has to be assembled. */
-bool link_cache_find(struct link *link, struct assembler *assembler);
+bool link_cache_find(struct link *link);
 
 /* Stores the result of a link whose output has been written. */
-void link_cache_keep(struct link *link, const struct results *results);
+void link_cache_keep(struct link *link);
 
 /* reproduce.c: a tar file with everything that a link reads, to repeat it elsewhere
  *
@@ -205,18 +202,17 @@ const char *dependencies_path(const struct link *link, struct arena *arena);
  * files, the index file, inputs (including those found for -l and the members of thin archives),
  * the assembler's program or plug-in, and libnvJitLink, each once. False, and a fatal diagnostic,
  * when make cannot read one of the names. */
-bool dependencies_rule(const struct link *link, const struct assembler *assembler,
-                       struct buffer *rule);
+bool dependencies_rule(const struct link *link, struct buffer *rule);
 
 /* stage_write.c: the files */
 
 /* Writes the requested output: the image, the list of modules, the times. */
-bool stage_write(const struct link *link, const struct results *results);
+bool stage_write(const struct link *link);
 
 /* Ends a link that assembles nothing: for a virtual target, of which only the list of modules is
  * written; with LTO-IR, the inputs' texts (an error when some code has none) or the program's PTX
  * as output; under --dry-run; or with a plan. */
-bool stage_end_early(const struct link *link, const struct results *results);
+bool stage_end_early(const struct link *link);
 
 /* overwrite_check.c: a link overwrites no file that it reads or writes */
 

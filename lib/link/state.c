@@ -158,8 +158,10 @@ bool state_check_changes(const struct link *link)
     return diag_blame(LINK_ENVIRONMENT);
 }
 
-bool state_is_void(const struct link *link, const struct chunks *chunks)
+bool state_is_void(const struct link *link)
 {
+    const struct chunks *chunks = &link->cut.chunks;
+
     if (link->lto.ptx.size == 0 || !link->members.has_host_code || link->used.has_lists ||
         link->used.has_parts)
         return false;
@@ -169,44 +171,20 @@ bool state_is_void(const struct link *link, const struct chunks *chunks)
     return true;
 }
 
-bool state_has_merge(const struct link *link, const struct chunks *chunks)
+bool state_has_merge(const struct link *link)
 {
+    const struct chunks *chunks = &link->cut.chunks;
     /* An exact split that the user did not ask for must not show in the output. */
     bool has_split =
         chunks->count > 1 && (!chunks->is_exact || link->agreement.split_compile_extended != 1);
 
     return !state_is_program(link) || link->lto.ptx.size == 0 || link->cubin_count > 0 ||
-           has_split || state_is_void(link, chunks);
+           has_split || state_is_void(link);
 }
 
-bool state_lists_last_first(const struct link *link, const struct chunks *chunks)
+bool state_lists_last_first(const struct link *link)
 {
-    return link->cached.is_found ? link->cached.lists_last_first : !state_has_merge(link, chunks);
-}
-
-void state_free_results(struct results *results)
-{
-    struct assembled *assembled = &results->assembled;
-    struct merged *merged = &results->merged;
-    struct cut *cut = &results->cut;
-
-    merge_report_free(&merged->report);
-    image_free(&merged->image);
-    for (size_t i = 0; i < merged->joined_count; i++)
-        cubin_free(&merged->joined[i]);
-    for (size_t i = 0; i < merged->chunk_cubin_count; i++)
-        cubin_free(&merged->chunk_cubins[i]);
-    arena_free(&merged->arena);
-    arena_free(&assembled->arena);
-    cubins_free(&assembled->cubins);
-    diag_sink_free(&assembled->said);
-    free(assembled->program.data);
-    assembler_close(&assembled->assembler);
-    if (self_exec_is_program())
-        fork_server_end_all();
-    chunks_free(&cut->chunks);
-    chunks_free(&cut->replaced);
-    buffer_free(&cut->explanation);
+    return link->cached.is_found ? link->cached.lists_last_first : !state_has_merge(link);
 }
 
 void state_free_programs(struct link *link)
@@ -217,6 +195,24 @@ void state_free_programs(struct link *link)
 
 void state_free(struct link *link)
 {
+    struct assembled *assembled = &link->assembled;
+    struct merged *merged = &link->merged;
+
+    merge_report_free(&merged->report);
+    image_free(&merged->image);
+    for (size_t i = 0; i < merged->joined_count; i++)
+        cubin_free(&merged->joined[i]);
+    for (size_t i = 0; i < merged->chunk_cubin_count; i++)
+        cubin_free(&merged->chunk_cubins[i]);
+    cubins_free(&assembled->cubins);
+    diag_sink_free(&assembled->said);
+    free(assembled->program.data);
+    assembler_close(&assembled->assembler);
+    if (self_exec_is_program())
+        fork_server_end_all();
+    chunks_free(&link->cut.chunks);
+    chunks_free(&link->cut.replaced);
+    buffer_free(&link->cut.explanation);
     diag_state_get()->record = NULL;
     buffer_free(&link->cached.record.bytes);
     cache_value_free(&link->cached.value);

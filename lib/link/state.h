@@ -29,7 +29,6 @@ struct cut {
 
 /* Result of assembling. */
 struct assembled {
-    struct arena arena; /* for the assembler's options */
     struct assembler assembler;
     struct cubins cubins;
     struct chunk_cubin program; /* the whole program, joined from the chunks of an exact split */
@@ -39,7 +38,6 @@ struct assembled {
 
 /* Result of merging. */
 struct merged {
-    struct arena arena;
     struct cubin *chunk_cubins; /* cubins.count of them, read */
     size_t chunk_cubin_count;
     struct cubin *joined; /* each group's chunks as one cubin; if there are no cubins at all, an
@@ -62,13 +60,6 @@ struct cached_result {
     struct cache_value value;
     struct bytes output;
     bool lists_last_first;
-};
-
-/* Results of the stages after stage_program.c, in order. */
-struct results {
-    struct cut cut;
-    struct assembled assembled;
-    struct merged merged;
 };
 
 /* Members whose PTX is assembled with the same options (groups.c). */
@@ -97,8 +88,8 @@ struct compiler {
     bool has_key;
 };
 
-/* The inputs, and the results of the stages of stage_program.c, in order. These find and drop
- * members as they go; later stages treat everything here as const. */
+/* The inputs, and the results of the stages, in order. Those of stage_program.c find and drop
+ * members as they go; later stages only read what earlier ones have made. */
 struct link {
     const struct link_request *request;
     struct arena arena;
@@ -126,6 +117,9 @@ struct link {
     bool has_system;           /* libcudadevrt is among the inputs, and may be left out */
     bool is_system_unused;     /* ... and was */
     struct cached_result cached;
+    struct cut cut;
+    struct assembled assembled;
+    struct merged merged;
     uint64_t errors_before;          /* of the thread: a warning may have become an error, too */
     struct observation *observation; /* each stage reports to it; NULL = not requested */
 };
@@ -188,14 +182,14 @@ bool state_identify(const struct link *link, struct compiler *compiler, const ch
 /* LTO-IR without a kernel, with host objects among the inputs. Measured: nvlink then merges what
  * ptxas -c makes of it; but if lists have dropped all kernels, and all LTO-IR is in fatbins, it
  * makes a whole program. */
-bool state_is_void(const struct link *link, const struct chunks *chunks);
+bool state_is_void(const struct link *link);
 
 /* Whether nvlink merges here, and so reports kernels under -v. Measured: it does not when LTO-IR
  * becomes one finished cubin, without a split and without other code. */
-bool state_has_merge(const struct link *link, const struct chunks *chunks);
+bool state_has_merge(const struct link *link);
 
 /* Whether the list of modules has the last input first, as nvlink's has when it does not merge. */
-bool state_lists_last_first(const struct link *link, const struct chunks *chunks);
+bool state_lists_last_first(const struct link *link);
 
 /* True when no input and no tool has changed since it was opened (input/watch.h), or found, before
  * it was hashed for a key or run. Else that is reported, the link fails with LINK_ENVIRONMENT, and
@@ -204,13 +198,10 @@ bool state_lists_last_first(const struct link *link, const struct chunks *chunks
  * stored at once if the tool that made it has not changed. */
 bool state_check_changes(const struct link *link);
 
-/* Frees the results of the stages after stage_program.c; call it before state_free(). */
-void state_free_results(struct results *results);
-
 /* Frees the groups' programs. */
 void state_free_programs(struct link *link);
 
-/* Frees the results of the stages of stage_program.c. */
+/* Frees the results of all stages. */
 void state_free(struct link *link);
 
 /* The chunks and their bytes, for reports. */
