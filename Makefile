@@ -224,7 +224,8 @@ ONE_THREAD_TESTS = $(filter-out $(THREADED_TESTS),$(UNIT_TESTS))
 $(ONE_THREAD_TESTS:%=$(BUILD)/%): ALL_LDFLAGS += -Wl,--wrap=pthread_create
 
 # What the pool calls of the C library, its test lets fail and looks at.
-POOL_CALLS = pthread_create pthread_join malloc calloc realloc free eventfd
+POOL_CALLS = pthread_create pthread_join pthread_cond_broadcast pthread_cond_signal pthread_cond_wait \
+	malloc calloc realloc free eventfd
 $(BUILD)/check_pool: ALL_LDFLAGS += $(POOL_CALLS:%=-Wl,--wrap=%)
 # It watches which functions are compiled, and what a pool is given of them.
 $(BUILD)/check_driver: ALL_LDFLAGS += -Wl,--wrap=compile_function,--wrap=dispatch_run

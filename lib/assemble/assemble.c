@@ -173,7 +173,7 @@ static void make_chunk_tasks(struct assembly *assembly)
         if (!find_cached(assembly, &common, i))
             assembly->tasks[assembly->task_count++] =
                 (struct pool_task){workitem_run, &assembly->items[i],
-                                   priority < UINT32_MAX ? (uint32_t)priority : UINT32_MAX};
+                                   priority < UINT32_MAX ? (uint32_t)priority : UINT32_MAX, 0};
     }
 }
 

@@ -19,7 +19,7 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "minilink/assembler.h"
-#include "pool/dispatch.h"
+#include "pool/pool.h"
 
 /* Where one chunk's results go. */
 struct chunk_output {

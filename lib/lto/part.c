@@ -19,7 +19,6 @@
 #include "os/self_exec.h"
 #include "pool/child_tokens.h"
 #include "pool/dispatch.h"
-#include "pool/pool.h"
 
 /* Most bytes that are kept of the library's output. */
 #define OUTPUT_LIMIT 65536u
@@ -237,7 +236,7 @@ static size_t make_tasks(struct pool_task *tasks, struct part_list *run)
         uint32_t priority = part->cost < UINT32_MAX ? (uint32_t)part->cost : UINT32_MAX;
 
         if (!find_in_cache(part))
-            tasks[count++] = (struct pool_task){run_part_job, part, priority};
+            tasks[count++] = (struct pool_task){run_part_job, part, priority, 0};
     }
     return count;
 }

@@ -1,200 +1,120 @@
-/* dispatch.c: threads that take tasks from a list. Without a jobserver all are in it from the
- * start; with one the calling thread appends them, and waits for two things at once: a token to
- * start a task with, and the end of a task. */
+/* dispatch.c: runs tasks on a pool. With a jobserver, a loop waits for two things at once: a token
+ * to start a task with, and the end of a task. */
 #include "pool/dispatch.h"
+#include "base/search.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <semaphore.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
 #include <unistd.h>
 
-#include "base/search.h"
 #include "diag/diag.h"
 #include "diag/events.h"
-#include "os/cleanup.h"
 #include "os/descriptor.h"
-#include "os/thread.h"
 #include "pool/child_tokens.h"
 
-/* A task, and what is known of it when tokens are counted. */
-struct job {
+/* A task as run by a worker when tokens are counted. */
+struct counted_task {
     const struct pool_task *task;
+    struct pool_task counted; /* which runs it */
+    struct coordinator *coordinator;
     struct child_tokens child; /* open while the task runs, if its child has threads */
     _Atomic bool has_ended;
 };
 
-/* The threads of one call, and what they work on. */
-struct crew {
+/* The calling thread's state of the tasks that it hands out. */
+struct coordinator {
     const struct dispatch_request *request;
-    struct jobserver *jobserver; /* NULL = tokens are not counted */
-    struct job *jobs;            /* in the order in which they start */
-    struct job **list;           /* those that may start; then a NULL for each thread, its end */
-    size_t listed;
-    sem_t ready; /* what is in the list, and not taken */
-    atomic_size_t taken;
-    pthread_t *threads;
-    size_t thread_count;
-    atomic_uint numbered; /* threads that have taken a number */
-    struct job **live;    /* running, or ended but not noticed yet: at most one for each thread */
+    struct pool *pool;
+    struct jobserver *jobserver;
+    struct counted_task *tasks; /* in the order in which they start */
+    size_t next;                /* the next one to start */
+    struct counted_task **live; /* running, or ended but not noticed yet */
     size_t running;
-    int ended_fd; /* eventfd; incremented when a task has ended; -1 = none */
+    int ended_fd; /* eventfd; incremented when a task has ended */
 };
 
-/* The order in which tasks start. */
-COMPARISON(compare_jobs, struct job,
-           COMPARE(b->task->priority, a->task->priority) ?: COMPARE(a->task, b->task));
+static void run_here(const struct dispatch_request *request)
+{
+    for (size_t i = 0; i < request->count; i++)
+        request->tasks[i].run(request->tasks[i].argument);
+}
+
+/* Runs the tasks under make with no token except the calling thread's: children may have one
+ * thread. */
+static void run_alone(const struct dispatch_request *request)
+{
+    const struct child_tokens *before;
+    struct child_tokens none;
+
+    child_tokens_open(&none);
+    before = child_tokens_set(&none);
+    run_here(request);
+    child_tokens_set(before);
+    child_tokens_close(&none);
+}
 
 /* A write to an open eventfd can only be interrupted; it would fail only on overflow of its
- * counter. The calling thread would then wait forever, so such a failure aborts the program. */
-static void run_job(const struct crew *crew, struct job *job)
+ * counter. The coordinator would then wait forever, so such a failure aborts the program. */
+static void run_counted(void *argument)
 {
+    struct counted_task *counted = argument;
     const struct child_tokens *before = child_tokens_get();
     const uint64_t one = 1;
 
-    if (crew->jobserver && crew->request->child_threads > 1)
-        child_tokens_set(&job->child);
-    job->task->run(job->task->argument);
+    if (counted->coordinator->request->child_threads > 1)
+        child_tokens_set(&counted->child);
+    counted->task->run(counted->task->argument);
     child_tokens_set(before);
-    atomic_store(&job->has_ended, true);
-    if (crew->jobserver && !descriptor_write(crew->ended_fd, &one, sizeof one))
+    atomic_store(&counted->has_ended, true);
+    if (!descriptor_write(counted->coordinator->ended_fd, &one, sizeof one))
         abort();
 }
 
-/* Waits for a job; NULL at the end of the list. */
-static struct job *next_job(struct crew *crew)
+/* The order of the pool's queue, which here gets one task at a time, as tokens arrive. */
+COMPARISON(compare_priorities, struct counted_task,
+           COMPARE(b->task->priority, a->task->priority) ?: COMPARE(a->task, b->task));
+
+static void start(struct coordinator *coordinator)
 {
-    while (sem_wait(&crew->ready) != 0)
-        continue; /* a signal came */
-    return crew->list[atomic_fetch_add(&crew->taken, 1)];
+    struct counted_task *task = &coordinator->tasks[coordinator->next++];
+
+    if (coordinator->request->child_threads > 1)
+        child_tokens_open(&task->child);
+    coordinator->live[coordinator->running++] = task;
+    events_count("tokens", coordinator->running);
+    task->counted = (struct pool_task){.run = run_counted, .argument = task};
+    if (!pool_submit(coordinator->pool, &task->counted, 1))
+        run_counted(task);
 }
 
-/* Sets the name from within the thread: to name another thread, glibc opens a file without
- * O_CLOEXEC, which a child started at that moment would inherit. */
-static void take_thread_name(unsigned number)
+/* Returns the tokens of all ended tasks, including those for threads of their children, whether or
+ * not the children returned them. */
+static void end_tasks(struct coordinator *coordinator)
 {
-    char name[16]; /* Linux's limit */
+    for (size_t i = coordinator->running; i-- > 0;) {
+        struct counted_task *task = coordinator->live[i];
 
-    snprintf(name, sizeof name, "minilink-%u", number % 1000000);
-    prctl(PR_SET_NAME, name);
-}
-
-static void *run_listed(void *argument)
-{
-    struct crew *crew = argument;
-    void *stack = cleanup_stack_open();
-    struct job *job;
-
-    take_thread_name(atomic_fetch_add(&crew->numbered, 1) + 1);
-    thread_use_c_locale(); /* a new thread has the program's locale, not its creator's */
-    while ((job = next_job(crew)))
-        run_job(crew, job);
-    cleanup_stack_close(stack);
-    return NULL;
-}
-
-/* Adds a job, or the end of a thread, to the list. */
-static void put_job(struct crew *crew, struct job *job)
-{
-    crew->list[crew->listed++] = job;
-    sem_post(&crew->ready);
-}
-
-/* Starts up to `threads` threads. All signals but those of a crash are handled in the link thread,
- * whose handlers may read its data. */
-static void start_threads(struct crew *crew, size_t threads)
-{
-    static const int crashes[] = {CLEANUP_CRASHES};
-    sigset_t all, before;
-
-    sigfillset(&all);
-    for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
-        sigdelset(&all, crashes[i]);
-    pthread_sigmask(SIG_SETMASK, &all, &before); /* inherited by the threads */
-    while (crew->thread_count < threads &&
-           pthread_create(&crew->threads[crew->thread_count], NULL, run_listed, crew) == 0)
-        crew->thread_count++;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-}
-
-/* Without memory or descriptors, there are no threads. */
-static void begin_crew(struct crew *crew, size_t threads)
-{
-    const struct dispatch_request *request = crew->request;
-
-    sem_init(&crew->ready, 0, 0);
-    crew->jobs = calloc(request->count, sizeof *crew->jobs);
-    crew->list = calloc(request->count + 2 * threads, sizeof(struct job *));
-    crew->threads = calloc(threads, sizeof *crew->threads);
-    crew->ended_fd = crew->jobserver ? eventfd(0, EFD_CLOEXEC) : -1;
-    if (!crew->jobs || !crew->list || !crew->threads || (crew->jobserver && crew->ended_fd < 0))
-        return;
-    crew->live = crew->list + request->count + threads;
-    for (size_t i = 0; i < request->count; i++)
-        crew->jobs[i] = (struct job){.task = &request->tasks[i], .child.fds = {-1, -1}};
-    SORT(crew->jobs, request->count, compare_jobs);
-    start_threads(crew, threads);
-}
-
-/* When all that is in the list has ended. */
-static void end_crew(struct crew *crew)
-{
-    for (size_t i = 0; i < crew->thread_count; i++)
-        put_job(crew, NULL);
-    for (size_t i = 0; i < crew->thread_count; i++)
-        pthread_join(crew->threads[i], NULL);
-    if (crew->ended_fd >= 0)
-        close(crew->ended_fd);
-    sem_destroy(&crew->ready);
-    free(crew->threads);
-    free(crew->list);
-    free(crew->jobs);
-}
-
-static void start_job(struct crew *crew, struct job *job)
-{
-    if (crew->request->child_threads > 1)
-        child_tokens_open(&job->child);
-    crew->live[crew->running++] = job;
-    events_count("tokens", crew->running);
-    put_job(crew, job);
-}
-
-/* Waits until at least one job has ended since the last time. Returns the tokens of all ended jobs,
- * including those for threads of their children, whether or not the children returned them. */
-static void end_jobs(struct crew *crew)
-{
-    uint64_t ended;
-
-    while (read(crew->ended_fd, &ended, sizeof ended) < 0 && errno == EINTR)
-        continue;
-    for (size_t i = crew->running; i-- > 0;) {
-        struct job *job = crew->live[i];
-
-        if (!atomic_load(&job->has_ended))
+        if (!atomic_load(&task->has_ended))
             continue;
-        for (size_t held = job->child.given + 1; held > 0; held--)
-            jobserver_release(crew->jobserver);
-        child_tokens_close(&job->child);
-        crew->live[i] = crew->live[--crew->running];
-        events_count("tokens", crew->running);
+        for (size_t held = task->child.given + 1; held > 0; held--)
+            jobserver_release(coordinator->jobserver);
+        child_tokens_close(&task->child);
+        coordinator->live[i] = coordinator->live[--coordinator->running];
+        events_count("tokens", coordinator->running);
     }
 }
 
 /* The child that gets the next token: one that has the fewest; NULL = each has one for each of its
  * threads. */
-static struct child_tokens *neediest(const struct crew *crew)
+static struct child_tokens *neediest(const struct coordinator *coordinator)
 {
-    uint32_t threads = crew->request->child_threads;
-    size_t least = threads > 1 ? threads - 1 : 0;
+    size_t least = coordinator->request->child_threads - 1;
     struct child_tokens *found = NULL;
 
-    for (size_t i = 0; i < crew->running; i++) {
-        struct child_tokens *child = &crew->live[i]->child;
+    for (size_t i = 0; i < coordinator->running; i++) {
+        struct child_tokens *child = &coordinator->live[i]->child;
 
         if (child->given < least && !child->error) {
             least = child->given;
@@ -204,32 +124,71 @@ static struct child_tokens *neediest(const struct crew *crew)
     return found;
 }
 
-/* Starts jobs as tokens arrive, and returns tokens as jobs end. Tokens that cannot start a job go
- * to the threads of running children. There is always progress: when nothing runs, the implicit
+/* Starts tasks as tokens arrive, and returns tokens as tasks end. Tokens that cannot start a task
+ * go to the threads of running children. There is always progress: when nothing runs, the implicit
  * token is free. */
-static void run_with_tokens(struct crew *crew)
+static void run_with_tokens(struct coordinator *coordinator)
 {
-    const struct dispatch_request *request = crew->request;
-    struct job *next = crew->jobs, *end = next + request->count;
+    const struct dispatch_request *request = coordinator->request;
+    size_t threads = pool_thread_count(coordinator->pool);
 
-    while (next < end || crew->running > 0) {
-        bool is_startable = next < end && crew->running < crew->thread_count;
-        struct child_tokens *child = NULL;
+    while (coordinator->next < request->count || coordinator->running > 0) {
+        const struct pool_task *task = coordinator->tasks[coordinator->next].task;
+        bool is_left = coordinator->next < request->count, is_startable;
+        struct child_tokens *child;
+        uint64_t ended;
 
-        if (next < end && request->is_cancelled && request->is_cancelled(next->task->argument)) {
-            next->task->run(next->task->argument);
-            next++;
+        if (is_left && request->is_cancelled && request->is_cancelled(task->argument)) {
+            task->run(task->argument);
+            coordinator->next++;
             continue;
         }
-        if (!is_startable)
-            child = neediest(crew);
-        if (!(is_startable || child) || !jobserver_acquire(crew->jobserver, crew->ended_fd))
-            end_jobs(crew);
-        else if (is_startable)
-            start_job(crew, next++);
-        else if (!child_tokens_give(child))
-            jobserver_release(crew->jobserver);
+        is_startable = is_left && coordinator->running < threads;
+        child = is_startable || request->child_threads < 2 ? NULL : neediest(coordinator);
+        if ((is_startable || child) &&
+            jobserver_acquire(coordinator->jobserver, coordinator->ended_fd)) {
+            if (!child)
+                start(coordinator);
+            else if (!child_tokens_give(child))
+                jobserver_release(coordinator->jobserver);
+        } else {
+            /* Until at least one task has ended since the last time. */
+            while (read(coordinator->ended_fd, &ended, sizeof ended) < 0 && errno == EINTR)
+                continue;
+            end_tasks(coordinator);
+        }
     }
+    pool_wait(coordinator->pool);
+}
+
+/* Runs the tasks on the pool under a jobserver. False, with nothing run, when its resources could
+ * not be allocated. */
+static bool run_as_client(const struct dispatch_request *request, struct pool *pool,
+                          struct jobserver *jobserver)
+{
+    /* One extra element: it is read, but not used, after the last task has started. */
+    struct counted_task *tasks = calloc(request->count + 1, sizeof *tasks);
+    struct counted_task **live = calloc(pool_thread_count(pool), sizeof(struct counted_task *));
+    struct coordinator coordinator = {.request = request,
+                                      .pool = pool,
+                                      .jobserver = jobserver,
+                                      .tasks = tasks,
+                                      .live = live,
+                                      .ended_fd = -1};
+
+    if (tasks && live)
+        coordinator.ended_fd = eventfd(0, EFD_CLOEXEC);
+    if (coordinator.ended_fd >= 0) {
+        for (size_t i = 0; i < request->count; i++)
+            tasks[i] = (struct counted_task){
+                .task = &request->tasks[i], .coordinator = &coordinator, .child.fds = {-1, -1}};
+        SORT(tasks, request->count, compare_priorities);
+        run_with_tokens(&coordinator);
+        close(coordinator.ended_fd);
+    }
+    free(live);
+    free(tasks);
+    return coordinator.ended_fd >= 0;
 }
 
 /* A caution: the work is done, but slower than requested. */
@@ -243,56 +202,38 @@ static void report_lost(uint32_t wanted, size_t started)
         diag_caution("Only %zu of %u threads could be started", started, wanted);
 }
 
-/* Returns how many threads ran the tasks; 0 = none has, as no thread could be started. */
-static uint32_t run_in_threads(const struct dispatch_request *request, struct jobserver *jobserver,
-                               uint32_t threads)
-{
-    struct crew crew = {.request = request, .jobserver = jobserver};
-
-    begin_crew(&crew, threads);
-    report_lost(threads, crew.thread_count);
-    if (crew.thread_count && jobserver)
-        run_with_tokens(&crew);
-    else if (crew.thread_count)
-        for (size_t i = 0; i < request->count; i++)
-            put_job(&crew, &crew.jobs[i]);
-    end_crew(&crew);
-    return (uint32_t)crew.thread_count;
-}
-
-/* With `is_limited`, make has no token except the calling thread's: children may have one thread.
- */
-static void run_here(const struct dispatch_request *request, bool is_limited)
-{
-    const struct child_tokens *before = child_tokens_get();
-    struct child_tokens none = {.fds = {-1, -1}};
-
-    if (is_limited && request->child_threads > 1) {
-        child_tokens_open(&none);
-        child_tokens_set(&none);
-    }
-    for (size_t i = 0; i < request->count; i++)
-        request->tasks[i].run(request->tasks[i].argument);
-    child_tokens_set(before);
-    child_tokens_close(&none);
-}
-
 uint32_t dispatch_run(const struct dispatch_request *request)
 {
     uint32_t wanted = request->threads < JOBSERVER_MOST ? request->threads : JOBSERVER_MOST;
     uint32_t threads = wanted < request->count ? wanted : (uint32_t)request->count;
     uint32_t most = UINT32_MAX; /* 1: make allows the link one job, and there is no token */
-    uint32_t used = 0;
     struct jobserver *jobserver = NULL;
-    bool is_limited;
+    struct pool *pool = NULL;
+    bool has_run = false;
 
     if (threads > 1 || request->child_threads > 1)
         jobserver = jobserver_join(request->jobserver, &most);
-    is_limited = most == 1 || jobserver;
-    if (jobserver || (threads > 1 && most > 1))
-        used = run_in_threads(request, jobserver, threads);
+    if (most == 1)
+        threads = 1;
+    if (threads > 1 || jobserver) {
+        pool = pool_create(threads);
+        report_lost(threads, pool ? pool_thread_count(pool) : 0);
+    }
+    if (pool)
+        threads = (uint32_t)pool_thread_count(pool);
+    if (pool && jobserver) {
+        has_run = run_as_client(request, pool, jobserver);
+    } else if (pool) {
+        for (size_t i = pool_submit(pool, request->tasks, request->count); i < request->count; i++)
+            request->tasks[i].run(request->tasks[i].argument);
+        pool_wait(pool);
+        has_run = true;
+    }
+    pool_destroy(pool);
     jobserver_close(jobserver);
-    if (used == 0)
-        run_here(request, is_limited);
-    return used ? used : 1;
+    if (!has_run && request->child_threads > 1 && (most == 1 || jobserver))
+        run_alone(request);
+    else if (!has_run)
+        run_here(request);
+    return has_run ? threads : 1;
 }

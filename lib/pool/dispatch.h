@@ -1,23 +1,20 @@
 /* dispatch.h: runs many tasks on several threads, within the limits of GNU make.
  *
- * Properties. The threads are joinable pthreads named minilink-1 ... -N, which live as long as the
- * call; they block every signal except those of a crash. A task is handed to them when its token
- * has been taken, and the token is returned as soon as the task has ended: only the calling thread
- * uses the jobserver, and no token waits in a queue or with an idle thread. minilink-internals(7),
- * Thread pool, compares this with the description.
+ * Properties. The calling thread is the coordinator: only it uses the pool and the jobserver. A
+ * task is handed to a worker when its token has been taken, and the token is returned as soon as
+ * the task has ended: workers know nothing of tokens, and no token waits in a queue or with an idle
+ * worker.
  *
- * Operation. One call runs all tasks: those of the highest priority first, in the order of the list
- * among equals. Without threads (one is requested, or none can be created) they run in the calling
- * thread, in the order of the list; under make too, where the calling thread's own token covers
- * that.
+ * Operation. One call runs all tasks. Without a pool (one thread is requested, or none can be
+ * created) they run in the calling thread, in the order of the list; under make too, where the
+ * calling thread's own token covers that.
  *
  * If a task runs a program with threads of its own, tokens that cannot start a task go to that
  * program while the task runs.
  *
- * Safety. May be called by several threads at once, and from within a task. A task sees everything
- * that the caller wrote before, and the caller afterwards everything that the tasks wrote. There is
- * only one jobserver client per process, though: a call within a task that holds a token runs in
- * its own thread. */
+ * Safety. May be called by several threads at once, and from within a task. There is only one
+ * jobserver client per process, though: a call within a task that holds a token runs in its own
+ * thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -25,16 +22,10 @@
 #include <stdint.h>
 
 #include "pool/jobserver.h"
-
-/* Lives until the call returns. */
-struct pool_task {
-    void (*run)(void *argument);
-    void *argument;
-    uint32_t priority; /* the highest is started first */
-};
+#include "pool/pool.h"
 
 struct dispatch_request {
-    struct pool_task *tasks;
+    struct pool_task *tasks; /* in order; several threads take the highest priority first */
     size_t count;
     uint32_t threads; /* at least 1, and at most `count` and JOBSERVER_MOST are used */
     enum jobserver_use jobserver;

@@ -1,8 +1,48 @@
-/* pool.h: how many threads a link may have. */
+/* pool.h: a pool of worker threads.
+ *
+ * Properties. A fixed number of joinable pthreads named minilink-1 ... -N; one mutex; a heap of
+ * tasks ordered by (priority, sequence): the highest priority first, first come first served among
+ * equals. minilink-internals(7), Thread pool, compares it with the description.
+ *
+ * Operation. create, submit and wait any number of times, destroy.
+ *
+ * Safety. A pool has one owner, the thread that made it; only that submits, waits and destroys. A
+ * task may not use the pool that runs it. There may be several pools, and a task may own one. A
+ * task runs without the mutex held. The task sees everything that the owner wrote before submit,
+ * and after wait the owner sees everything that the task wrote. Workers block every signal except
+ * those of a crash. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
+
+struct pool;
+
+/* Makes a pool of up to `threads` workers (at least 1). It works with fewer threads than requested;
+ * returns NULL when not even one could be started: the caller then does the work itself. */
+struct pool *pool_create(size_t threads);
+
+/* Workers that were started. */
+size_t pool_thread_count(const struct pool *pool);
+
+/* Lives until run() begins, and its argument until that has returned. */
+struct pool_task {
+    void (*run)(void *argument);
+    void *argument;
+    uint32_t priority; /* the highest is started first; first come first served among equals */
+    uint32_t sequence; /* the pool's */
+};
+
+/* Queues tasks, all at once: no worker takes the first before the last is queued. Returns how many
+ * are queued; the rest are not if memory runs out or a task has no function. */
+size_t pool_submit(struct pool *pool, struct pool_task *tasks, size_t count);
+
+/* Blocks until every submitted task has ended. */
+void pool_wait(struct pool *pool);
+
+/* Destroys the pool: drops tasks that have not started, and waits for running ones. Accepts NULL.
+ */
+void pool_destroy(struct pool *pool);
 
 /* Processors that this process may use (os/cgroup.h), at least 1, as of the first call: reading the
  * files for it each time would be noticeable in a link of two small texts. */

@@ -68,7 +68,7 @@ static size_t make_batches(struct unit *unit, size_t least, struct pool_task *ta
             size += unit->functions[end].item->text.size;
         batches[made] = (struct batch){diag_state_get(), &unit->functions[begin], end - begin};
         tasks[made] = (struct pool_task){run_batch, &batches[made],
-                                         size < UINT32_MAX ? (uint32_t)size : UINT32_MAX};
+                                         size < UINT32_MAX ? (uint32_t)size : UINT32_MAX, 0};
         made++;
     }
     return made;

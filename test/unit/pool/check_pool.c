@@ -1,4 +1,4 @@
-/* check_pool.c: the order of tasks, and the life of the threads that run them. */
+/* check_pool.c: the queue's order, and the life of a pool. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -12,6 +12,7 @@
 #include "pool/child_tokens.h"
 #include "pool/dispatch.h"
 #include "pool/pool.h"
+#include "pool/pqueue.h"
 #include "suite.h"
 
 /* The Makefile puts these in the place of the C library's functions (-Wl,--wrap). */
@@ -21,7 +22,10 @@
 
 WRAPPED(int, pthread_create, pthread_t *thread, const pthread_attr_t *attributes,
         void *(*start)(void *), void *argument);
+WRAPPED(int, pthread_cond_broadcast, pthread_cond_t *condition);
+WRAPPED(int, pthread_cond_wait, pthread_cond_t *condition, pthread_mutex_t *mutex);
 WRAPPED(int, pthread_join, pthread_t thread, void **result);
+WRAPPED(int, pthread_cond_signal, pthread_cond_t *condition);
 WRAPPED(void *, malloc, size_t size);
 WRAPPED(void *, calloc, size_t count, size_t size);
 WRAPPED(void *, realloc, void *block, size_t size);
@@ -70,12 +74,6 @@ void __wrap_free(void *block)
     __real_free(block);
 }
 
-void *__wrap_realloc(void *block, size_t size)
-{
-    existing -= block != NULL;
-    return may_make() ? __real_realloc(block, size) : NULL;
-}
-
 int __wrap_eventfd(unsigned count, int flags)
 {
     if (!may_make())
@@ -84,18 +82,94 @@ int __wrap_eventfd(unsigned count, int flags)
     return __real_eventfd(count, flags);
 }
 
-/* Where tasks wait until it is opened, or until some number of them is there. */
-static struct gate {
+static bool has_no_room = false;
+
+void *__wrap_realloc(void *block, size_t size)
+{
+    if (has_no_room)
+        return NULL;
+    existing -= block != NULL;
+    return may_make() ? __real_realloc(block, size) : NULL;
+}
+
+static int smaller_first(const void *a, const void *b)
+{
+    return *(const int *)a < *(const int *)b;
+}
+
+TEST(queue_gives_out_in_order_whatever_the_order_of_pushes)
+{
+    enum { COUNT = 1000 };
+    static int values[COUNT];
+    struct pqueue queue = {.comparator = smaller_first};
+    unsigned seed = 1;
+
+    for (int i = 0; i < COUNT; i++) {
+        seed = seed * 1103515245u + 12345u;
+        values[i] = (int)(seed >> 16 & 0x3ff);
+        ck_assert(pqueue_push(&queue, &values[i]));
+    }
+    ck_assert_uint_eq(queue.count, COUNT);
+    for (int i = 0, last = -1; i < COUNT; i++) {
+        int value = *(int *)pqueue_pop(&queue);
+
+        ck_assert_int_ge(value, last);
+        last = value;
+    }
+    ck_assert_ptr_null(pqueue_pop(&queue));
+    pqueue_free(&queue);
+}
+
+TEST(queue_can_be_used_again_after_it_was_empty)
+{
+    int values[] = {2, 1};
+    struct pqueue queue = {.comparator = smaller_first};
+
+    ck_assert_ptr_null(pqueue_pop(&queue));
+    for (int round = 0; round < 3; round++) {
+        ck_assert(pqueue_push(&queue, &values[0]));
+        ck_assert(pqueue_push(&queue, &values[1]));
+        ck_assert_ptr_eq(pqueue_pop(&queue), &values[1]);
+        ck_assert_ptr_eq(pqueue_pop(&queue), &values[0]);
+        ck_assert_ptr_null(pqueue_pop(&queue));
+    }
+    pqueue_free(&queue);
+}
+
+/* A task that holds its worker until it is let go. */
+struct gate {
     pthread_mutex_t mutex;
     pthread_cond_t changed;
     int inside, outside; /* how many have come to it, and have gone through */
     bool is_open;
-} gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, false};
+};
+
+static struct gate gate = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 0, false};
 
 static void close_gate(void)
 {
     gate.inside = gate.outside = 0;
     gate.is_open = false;
+}
+
+static void wait_at_gate(void *argument)
+{
+    (void)argument;
+    pthread_mutex_lock(&gate.mutex);
+    gate.inside++;
+    pthread_cond_broadcast(&gate.changed);
+    while (!gate.is_open)
+        pthread_cond_wait(&gate.changed, &gate.mutex);
+    gate.outside++;
+    pthread_mutex_unlock(&gate.mutex);
+}
+
+static void wait_for_inside(int count)
+{
+    pthread_mutex_lock(&gate.mutex);
+    while (gate.inside < count)
+        pthread_cond_wait(&gate.changed, &gate.mutex);
+    pthread_mutex_unlock(&gate.mutex);
 }
 
 static void open_gate(void)
@@ -106,23 +180,6 @@ static void open_gate(void)
     pthread_mutex_unlock(&gate.mutex);
 }
 
-static void wait_at_gate_until(int count)
-{
-    pthread_mutex_lock(&gate.mutex);
-    gate.is_open |= ++gate.inside == count;
-    pthread_cond_broadcast(&gate.changed);
-    while (!gate.is_open)
-        pthread_cond_wait(&gate.changed, &gate.mutex);
-    gate.outside++;
-    pthread_mutex_unlock(&gate.mutex);
-}
-
-static void wait_at_gate(void *argument)
-{
-    (void)argument;
-    wait_at_gate_until(0);
-}
-
 static char order[64];
 static atomic_size_t order_count;
 
@@ -131,7 +188,46 @@ static void append(void *argument)
     order[atomic_fetch_add(&order_count, 1)] = *(const char *)argument;
 }
 
+static bool submit(struct pool *pool, void (*run)(void *), void *argument, uint32_t priority)
+{
+    static struct pool_task tasks[4096];
+    static atomic_size_t count;
+    struct pool_task *task = &tasks[atomic_fetch_add(&count, 1) % COUNT(tasks)];
+
+    *task = (struct pool_task){.run = run, .argument = argument, .priority = priority};
+    return pool_submit(pool, task, 1) == 1;
+}
+
+/* Submitted one by one while the worker is busy, or all at once to one that waits for them. */
+TEST(tasks_leave_by_priority_and_then_in_order_of_submission)
+{
+    char letters[] = "ecafdgb";
+    struct pool_task tasks[] = {{append, &letters[0], 1, 0},          {append, &letters[1], 5, 0},
+                                {append, &letters[2], UINT32_MAX, 0}, {append, &letters[3], 1, 0},
+                                {append, &letters[4], 5, 0},          {append, &letters[5], 0, 0},
+                                {append, &letters[6], 9, 0}};
+    const size_t count = sizeof tasks / sizeof tasks[0];
+    struct pool *pool = pool_create(1);
+
+    close_gate();
+    ck_assert(submit(pool, wait_at_gate, NULL, UINT32_MAX));
+    wait_for_inside(1);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_uint_eq(pool_submit(pool, &tasks[i], 1), 1);
+    open_gate();
+    pool_wait(pool);
+    ck_assert_uint_eq(pool_submit(pool, tasks, count), count);
+    pool_wait(pool);
+    ck_assert_str_eq(order, "abcdefgabcdefg");
+    pool_destroy(pool);
+}
+
 static atomic_int done;
+
+void set_up(void)
+{
+    done = 0;
+}
 
 static void count_one(void *argument)
 {
@@ -140,48 +236,25 @@ static void count_one(void *argument)
 }
 
 static struct pool_task three[] = {
-    {count_one, NULL, 0}, {count_one, NULL, 0}, {count_one, NULL, 0}};
+    {count_one, NULL, 0, 0}, {count_one, NULL, 0, 0}, {count_one, NULL, 0, 0}};
 
-static uint32_t run_tasks(struct pool_task *tasks, size_t count, uint32_t threads)
+TEST(wait_returns_when_all_have_ended_and_may_be_repeated)
 {
-    return dispatch_run(&(struct dispatch_request){
-        .tasks = tasks, .count = count, .threads = threads, .jobserver = JOBSERVER_OFF});
+    struct pool *pool = pool_create(4);
+    pool_wait(pool);
+    for (int round = 1; round <= 20; round++) {
+        for (int i = 0; i < 50; i++)
+            ck_assert(submit(pool, count_one, NULL, (uint32_t)i));
+        pool_wait(pool);
+        ck_assert_int_eq(done, round * 50);
+    }
+    pool_destroy(pool);
 }
 
-static void append_last(void *argument)
-{
-    append(argument);
-    open_gate();
-}
+/* Whether the next broadcast, by which pool_destroy tells its workers to end, opens the gate. */
+static bool broadcast_opens_gate;
 
-/* One of two threads waits until the other has run all others. */
-TEST(tasks_start_by_priority_and_then_in_order_of_the_list)
-{
-    char letters[] = "ecafdgb";
-    struct pool_task tasks[] = {{append, &letters[0], 1},         {append, &letters[1], 5},
-                                {wait_at_gate, NULL, UINT32_MAX}, {append, &letters[2], UINT32_MAX},
-                                {append, &letters[3], 1},         {append, &letters[4], 5},
-                                {append_last, &letters[5], 0},    {append, &letters[6], 9}};
-
-    close_gate();
-    ck_assert_uint_eq(run_tasks(tasks, COUNT(tasks), 2), 2);
-    ck_assert_str_eq(order, "abcdefg");
-}
-
-/* One thread runs them in the order of the list. */
-TEST(one_thread_is_the_callers)
-{
-    char letters[] = "abc";
-    struct pool_task tasks[] = {
-        {append, &letters[0], 1}, {append, &letters[1], 5}, {append, &letters[2], 0}};
-
-    threads_left = 0;
-    ck_assert_uint_eq(run_tasks(tasks, 3, 1), 1);
-    threads_left = -1;
-    ck_assert_str_eq(order, "abc");
-}
-
-static atomic_int joined;
+static atomic_int signals, broadcasts, joined;
 
 int __wrap_pthread_join(pthread_t thread, void **result)
 {
@@ -189,33 +262,162 @@ int __wrap_pthread_join(pthread_t thread, void **result)
     return __real_pthread_join(thread, result);
 }
 
-TEST(all_have_ended_when_it_returns_and_it_may_be_repeated)
+int __wrap_pthread_cond_signal(pthread_cond_t *condition)
 {
-    struct pool_task tasks[50];
+    atomic_fetch_add(&signals, 1);
+    return __real_pthread_cond_signal(condition);
+}
 
-    for (int i = 0; i < 50; i++)
-        tasks[i] = (struct pool_task){count_one, NULL, (uint32_t)i};
-    for (int round = 1; round <= 20; round++) {
-        ck_assert_uint_eq(run_tasks(tasks, 50, 4), 4);
-        ck_assert_int_eq(done, round * 50);
-        ck_assert_int_eq(joined, round * 4);
+int __wrap_pthread_cond_broadcast(pthread_cond_t *condition)
+{
+    if (condition != &gate.changed)
+        atomic_fetch_add(&broadcasts, 1);
+    if (broadcast_opens_gate) {
+        broadcast_opens_gate = false;
+        open_gate();
     }
+    return __real_pthread_cond_broadcast(condition);
 }
 
-static void meet(void *count)
+/* Whether the owner's next wait, in pool_wait(), opens the gate. */
+static bool wait_opens_gate;
+
+int __wrap_pthread_cond_wait(pthread_cond_t *condition, pthread_mutex_t *mutex)
 {
-    wait_at_gate_until(*(const int *)count);
+    if (gettid() == getpid() && wait_opens_gate) {
+        wait_opens_gate = false;
+        open_gate();
+    }
+    return __real_pthread_cond_wait(condition, mutex);
 }
 
-/* They would wait for each other for ever. */
-TEST(as_many_run_at_once_as_there_are_threads)
+/* Nothing is queued any more, but something is run. */
+TEST(wait_waits_for_what_runs)
 {
-    int threads = 3;
-    struct pool_task tasks[] = {{meet, &threads, 0}, {meet, &threads, 0}, {meet, &threads, 0}};
+    struct pool *pool = pool_create(2);
 
     close_gate();
-    ck_assert_uint_eq(run_tasks(tasks, 3, 3), 3);
-    ck_assert_int_eq(gate.outside, 3);
+    ck_assert(submit(pool, wait_at_gate, NULL, 0));
+    wait_for_inside(1);
+    wait_opens_gate = true;
+    pool_wait(pool);
+    ck_assert_int_eq(gate.outside, 1);
+    pool_destroy(pool);
+}
+
+TEST(each_task_wakes_one_worker_and_the_last_one_wakes_the_owner)
+{
+    struct pool *pool = pool_create(2);
+    struct pool_task tasks[] = {
+        {wait_at_gate, NULL, 0, 0}, {wait_at_gate, NULL, 0, 0}, {wait_at_gate, NULL, 0, 0}};
+
+    close_gate();
+    ck_assert_uint_eq(pool_submit(pool, tasks, 3), 3);
+    wait_for_inside(2);
+    ck_assert_int_eq(signals, 3);
+    open_gate();
+    pool_wait(pool);
+    ck_assert_int_eq(signals, 3 + 1);
+    ck_assert_int_eq(broadcasts, 0);
+    pool_destroy(pool);
+    ck_assert_int_eq(signals, 3 + 1);
+    ck_assert_int_eq(broadcasts, 1);
+    ck_assert_int_eq(joined, 2);
+}
+
+TEST(no_function_is_no_task)
+{
+    struct pool *pool = pool_create(1);
+    struct pool_task tasks[] = {
+        {count_one, NULL, 1, 0}, {NULL, NULL, 1, 0}, {count_one, NULL, 1, 0}};
+
+    ck_assert_uint_eq(pool_submit(pool, tasks, 3), 1);
+    pool_wait(pool);
+    ck_assert_int_eq(done, 1);
+    pool_destroy(pool);
+}
+
+TEST(a_task_that_the_queue_has_no_room_for_is_not_taken)
+{
+    struct pool *pool = pool_create(1);
+    int taken = 0;
+
+    close_gate();
+    ck_assert(submit(pool, wait_at_gate, NULL, 0));
+    wait_for_inside(1);
+    has_no_room = true;
+    while (taken < 100000 && submit(pool, count_one, NULL, 0))
+        taken++;
+    has_no_room = false;
+    ck_assert_int_lt(taken, 100000);
+    open_gate();
+    pool_wait(pool);
+    ck_assert_int_eq(done, taken);
+    pool_destroy(pool);
+}
+
+TEST(destroy_waits_for_running_tasks_and_drops_queued_ones)
+{
+    struct pool *pool = pool_create(2);
+    close_gate();
+    ck_assert(submit(pool, wait_at_gate, NULL, 1));
+    ck_assert(submit(pool, wait_at_gate, NULL, 1));
+    wait_for_inside(2);
+    for (int i = 0; i < 100; i++)
+        ck_assert(submit(pool, count_one, NULL, 0));
+    ck_assert(!gate.is_open);
+    broadcast_opens_gate = true;
+    pool_destroy(pool);
+    ck_assert(!broadcast_opens_gate);
+    ck_assert_int_eq(gate.outside, 2);
+    ck_assert_int_eq(done, 0);
+}
+
+TEST(destroy_of_an_unused_pool_and_of_none)
+{
+    for (int i = 0; i < 50; i++)
+        pool_destroy(pool_create(3));
+    pool_destroy(NULL);
+}
+
+TEST(with_fewer_threads_than_asked_it_goes_on)
+{
+    struct pool *pool;
+    threads_left = 2;
+    pool = pool_create(8);
+    threads_left = -1;
+    ck_assert_ptr_nonnull(pool);
+    ck_assert_uint_eq(pool_thread_count(pool), 2);
+    for (int i = 0; i < 100; i++)
+        ck_assert(submit(pool, count_one, NULL, 0));
+    pool_wait(pool);
+    ck_assert_int_eq(done, 100);
+    pool_destroy(pool);
+}
+
+/* Whatever could not be made. Check allocates, too, but not between
+ * what is counted. */
+TEST(a_pool_that_cannot_be_made_leaves_nothing)
+{
+    bool is_run = false;
+
+    for (int most = 0; !is_run; most++) {
+        struct pool *pool;
+        int left;
+
+        done = existing = 0;
+        makeable = most;
+        pool = pool_create(2);
+        is_run = pool && submit(pool, count_one, NULL, 0);
+        makeable = -1;
+        if (pool)
+            pool_wait(pool);
+        pool_destroy(pool);
+        left = existing;
+        ck_assert_int_eq(left, 0);
+        ck_assert_int_eq(done, is_run);
+        ck_assert_int_lt(most, 20);
+    }
 }
 
 static int count_files(void)
@@ -277,7 +479,7 @@ static void look_for_tokens(void *has_tokens)
 TEST_RANGE(a_task_has_tokens_for_a_program_with_threads, 1, 4)
 {
     bool has_tokens = _i == 1;
-    struct pool_task task = {look_for_tokens, &has_tokens, 0};
+    struct pool_task task = {look_for_tokens, &has_tokens, 0, 0};
     int fds[2];
 
     open_jobserver(fds);
@@ -315,6 +517,13 @@ TEST(tokens_are_counted_as_tasks_come_and_go)
     ck_assert_uint_eq(count, 2 * 3);
     events_close(log);
     arena_free(&arena);
+}
+
+TEST(without_any_thread_there_is_no_pool)
+{
+    threads_left = 0;
+    ck_assert_ptr_null(pool_create(8));
+    threads_left = -1;
 }
 
 /* Of three threads for three tasks, that many can be made. */
@@ -363,45 +572,51 @@ static void note_thread(void *argument)
     name[16] = (char)(sigismember(&blocked, SIGINT) && sigismember(&blocked, SIGTERM));
 }
 
-TEST(threads_are_named_and_take_no_signals)
+TEST(workers_are_named_and_take_no_signals)
 {
-    char names[2][17] = {"", ""};
-    struct pool_task tasks[] = {{note_thread, names[0], 0}, {note_thread, names[1], 0}};
+    struct pool *pool = pool_create(1);
+    char name[17] = "";
     sigset_t blocked;
 
-    threads_left = 1; /* which runs both */
-    messages_catch();
-    ck_assert_uint_eq(run_tasks(tasks, 2, 2), 1);
-    threads_left = -1;
-    diag_sink_free(&messages);
-    for (int i = 0; i < 2; i++) {
-        ck_assert_str_eq(names[i], "minilink-1");
-        ck_assert_int_eq(names[i][16], 1);
-    }
+    ck_assert(submit(pool, note_thread, name, 0));
+    pool_wait(pool);
+    ck_assert_str_eq(name, "minilink-1");
+    ck_assert_int_eq(name[16], 1);
     pthread_sigmask(SIG_SETMASK, NULL, &blocked);
     ck_assert_int_eq(sigismember(&blocked, SIGINT), 0);
+    pool_destroy(pool);
 }
 
-TEST(there_is_a_processor)
+TEST(zero_threads_means_one)
 {
+    struct pool *pool = pool_create(0);
+
+    ck_assert_uint_eq(pool_thread_count(pool), 1);
+    pool_destroy(pool);
     ck_assert_uint_ge(pool_cpu_count(), 1);
 }
 
-static void run_tasks_within(void *argument)
-{
-    struct pool_task tasks[20];
+/* --- Pools within pools. --- */
 
+static void own_a_pool(void *argument)
+{
+    struct pool *pool = pool_create(3);
+
+    if (!pool)
+        return;
     for (int i = 0; i < 20; i++)
-        tasks[i] = (struct pool_task){count_one, argument, 0};
-    ck_assert_uint_eq(run_tasks(tasks, 20, 3), 3);
+        submit(pool, count_one, argument, 0);
+    pool_wait(pool);
+    pool_destroy(pool);
 }
 
-TEST(a_task_may_have_threads_of_its_own)
+TEST(a_task_may_own_a_pool)
 {
-    struct pool_task tasks[10];
+    struct pool *pool = pool_create(4);
 
     for (int i = 0; i < 10; i++)
-        tasks[i] = (struct pool_task){run_tasks_within, NULL, 0};
-    ck_assert_uint_eq(run_tasks(tasks, 10, 4), 4);
+        ck_assert(submit(pool, own_a_pool, NULL, 0));
+    pool_wait(pool);
+    pool_destroy(pool);
     ck_assert_int_eq(done, 200);
 }

@@ -6,7 +6,6 @@
 #include <time.h>
 
 #include "pool/dispatch.h"
-#include "pool/pool.h"
 #include "facts/targets.h"
 #include "facts/toolkits.h"
 #include "toy/phases.h"
