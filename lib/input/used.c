@@ -1,7 +1,8 @@
 /* used.c: collecting names of kernels and variables, and finding one among them.
  *
  * A name is looked up once for each length of the patterns' fixed beginnings, so that the cost does
- * not grow with names times patterns; the parts of -kernels-used likewise. */
+ * not grow with names times patterns; each of its pieces likewise among the parts of -kernels-used.
+ */
 #include "input/used.h"
 
 #include "base/context.h"
@@ -35,31 +36,36 @@ static struct text beginning(struct text pattern)
     return (struct text){pattern.data, star ? (size_t)(star - pattern.data) : pattern.size};
 }
 
-static void add_pattern(struct collector *collector, struct text text, enum used_list list)
+static void add_pattern(struct arena *arena, struct used_set *set, struct used_pattern pattern)
 {
-    struct used_names *used = collector->used;
-    struct used_set *set = list <= USED_INTERNAL_KERNELS ? &used->kernels : &used->variables;
+    struct text start = {pattern.text.data, pattern.start};
 
-    ARENA_PUSH(&used->arena, set->patterns, set->count, set->capacity) = (struct used_pattern){
-        text, table_find(&set->starts, beginning(text)), list, collector->object};
-    table_set(&set->starts, beginning(text), (uint32_t)set->count - 1);
+    pattern.next = table_find(&set->starts, start);
+    table_set(&set->starts, start, (uint32_t)set->count);
+    ARENA_PUSH(arena, set->patterns, set->count, set->capacity) = pattern;
 }
 
 static void add_section_names(struct collector *collector, enum used_list list, struct bytes data)
 {
+    struct used_names *used = collector->used;
+    struct used_set *set = list <= USED_INTERNAL_KERNELS ? &used->kernels : &used->variables;
+
     collector->has_lists = true;
     /* `ld -r` puts padding between the lists of two objects. */
     for (size_t at = 0, size; at < data.size; at += size + 1) {
-        const char *string = (const char *)data.data + at;
+        struct text name = {(const char *)data.data + at, data.size - at};
 
-        size = strnlen(string, data.size - at);
+        name.size = size = strnlen(name.data, name.size);
         if (size == 0)
             continue;
-        add_pattern(collector, (struct text){string, size}, list);
+        add_pattern(&used->arena, set,
+                    (struct used_pattern){.text = name,
+                                          .start = beginning(name).size,
+                                          .list = list,
+                                          .object = collector->object});
         /* libcudadevrt lists kernels of its own in every link. Measured: they count if the
          * program's lists count, but do not make lists count. */
-        collector->lists_kernels |=
-            list <= USED_INTERNAL_KERNELS && !members_is_system(collector->name);
+        collector->lists_kernels |= set == &used->kernels && !members_is_system(collector->name);
     }
 }
 
@@ -99,16 +105,15 @@ static void add_file_names(struct collector *collector, const struct input_file 
 
 COMPARISON(by_size, size_t, COMPARE(*a, *b));
 
-/* Lists the lengths of the patterns' beginnings, or of the parts, each once. */
+/* Lists the lengths of what patterns are looked up by, each once. */
 static void list_lengths(struct used_set *set, struct arena *arena)
 {
-    size_t count = set->part_count ? set->part_count : set->count;
-    size_t *lengths = set->lengths = arena_alloc(arena, count, sizeof *lengths);
+    size_t *lengths = set->lengths = arena_alloc(arena, set->count, sizeof *lengths);
 
-    for (size_t i = 0; i < count; i++)
-        lengths[i] = set->part_count ? set->parts[i].size : beginning(set->patterns[i].text).size;
-    SORT(lengths, count, by_size);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < set->count; i++)
+        lengths[i] = set->patterns[i].start;
+    SORT(lengths, set->count, by_size);
+    for (size_t i = 0; i < set->count; i++)
         if (i == 0 || lengths[i] != lengths[set->length_count - 1])
             lengths[set->length_count++] = lengths[i];
 }
@@ -116,13 +121,9 @@ static void list_lengths(struct used_set *set, struct arena *arena)
 static void take_parts(struct used_set *set, struct arena *arena, const char *list)
 {
     struct text rest = text_of(list), part;
-    size_t capacity = 0;
 
-    while (text_take_part(&rest, &part)) {
-        ARENA_PUSH(arena, set->parts, set->part_count, capacity) = part;
-        table_set(&set->part_names, part, 0);
-    }
-    list_lengths(set, arena);
+    while (text_take_part(&rest, &part))
+        add_pattern(arena, set, (struct used_pattern){.text = part, .start = part.size});
 }
 
 static void take_wanted(struct used_names *used, const char *const *names)
@@ -154,17 +155,16 @@ bool used_collect(struct used_names *used, const struct inputs *inputs,
         take_parts(&used->variables, &used->arena, request->variables);
         used->has_parts = used->is_filter = true;
         used->keeps_kernels = request->is_lto && !request->kernels;
-        return true;
+    } else if (request->ignore_host_info) {
+        used->is_ignored = true;
+    } else {
+        for (size_t i = 0; i < inputs->count && collector.all_have; i++)
+            add_file_names(&collector, &inputs->files[i]);
+        used->has_lists = collector.all_have && collector.lists_kernels;
+        used->is_filter = used->has_lists && !collector.has_other_code;
     }
-    used->is_ignored = request->ignore_host_info;
-    if (used->is_ignored)
-        return true;
-    for (size_t i = 0; i < inputs->count && collector.all_have; i++)
-        add_file_names(&collector, &inputs->files[i]);
     list_lengths(&used->kernels, &used->arena);
     list_lengths(&used->variables, &used->arena);
-    used->has_lists = collector.all_have && collector.lists_kernels;
-    used->is_filter = used->has_lists && !collector.has_other_code;
     return collector.ok;
 }
 
@@ -186,46 +186,32 @@ static bool matches_rest(struct text rest, struct text name)
     }
 }
 
-static bool matches_pattern(struct text pattern, size_t start, struct text name)
+/* Whether the name, which begins as the pattern, matches it. */
+static bool matches_pattern(const struct used_pattern *pattern, struct text name)
 {
-    return start == pattern.size
-               ? name.size == start
-               : matches_rest(text_drop(pattern, start + 1), text_drop(name, start));
+    return pattern->start == pattern->text.size
+               ? name.size == pattern->start
+               : matches_rest(text_drop(pattern->text, pattern->start + 1),
+                              text_drop(name, pattern->start));
 }
 
-static bool is_listed_name(const struct used_set *set, struct text name)
+/* Whether the name contains a part, or matches a pattern. */
+static bool is_listed_name(const struct used_set *set, struct text name, bool are_parts)
 {
+    size_t tried = 0;
+
     for (size_t i = 0; i < set->length_count && set->lengths[i] <= name.size; i++) {
-        size_t start = set->lengths[i], tried = 0;
-        uint32_t at = table_find(&set->starts, (struct text){name.data, start});
+        size_t start = set->lengths[i], last = are_parts ? name.size - start : 0;
 
-        for (; at != TABLE_NONE; at = set->patterns[at].next)
-            if (++tried > MOST_TRIED || matches_pattern(set->patterns[at].text, start, name))
-                return true;
+        for (size_t at = 0; at <= last; at++) {
+            uint32_t found = table_find(&set->starts, (struct text){name.data + at, start});
+
+            for (; found != TABLE_NONE; found = set->patterns[found].next)
+                if (are_parts || ++tried > MOST_TRIED ||
+                    matches_pattern(&set->patterns[found], name))
+                    return true;
+        }
     }
-    return false;
-}
-
-/* Looks up every piece of the name that is as long as a part. */
-static bool has_piece(const struct used_set *set, struct text name)
-{
-    for (size_t i = 0; i < set->length_count && set->lengths[i] <= name.size; i++)
-        for (size_t start = 0; start + set->lengths[i] <= name.size; start++)
-            if (table_find(&set->part_names, (struct text){name.data + start, set->lengths[i]}) !=
-                TABLE_NONE)
-                return true;
-    return false;
-}
-
-/* Whether the name contains a part: tries each part, or each piece of the name, whichever is less
- * work. */
-static bool has_part(const struct used_set *set, struct text name)
-{
-    if (set->part_count > set->length_count * name.size)
-        return has_piece(set, name);
-    for (size_t i = 0; i < set->part_count; i++)
-        if (memmem(name.data, name.size, set->parts[i].data, set->parts[i].size))
-            return true;
     return false;
 }
 
@@ -238,9 +224,8 @@ bool used_wants(const struct used_names *used, struct text name)
 static bool is_used_name(const struct used_names *used, const struct used_set *set,
                          struct text name, bool has_lists)
 {
-    if (used_wants(used, name))
-        return true;
-    return used->has_parts ? has_part(set, name) : !has_lists || is_listed_name(set, name);
+    return used_wants(used, name) || (!used->has_parts && !has_lists) ||
+           is_listed_name(set, name, used->has_parts);
 }
 
 bool used_has_kernel(const struct used_names *used, struct text kernel)
@@ -255,7 +240,7 @@ bool used_names_kernel(const struct used_names *used, struct text kernel)
 {
     if (used->is_selection && table_find(&used->selected, kernel) == TABLE_NONE)
         return false;
-    return (used->has_parts && used->kernels.part_count == 0) ||
+    return (used->has_parts && used->kernels.count == 0) ||
            is_used_name(used, &used->kernels, kernel, used->has_lists);
 }
 
@@ -275,8 +260,6 @@ void used_free(struct used_names *used)
     table_free(&used->wanted_names);
     table_free(&used->kernels.starts);
     table_free(&used->variables.starts);
-    table_free(&used->kernels.part_names);
-    table_free(&used->variables.part_names);
     arena_free(&used->arena);
     *used = (struct used_names){0};
 }

@@ -27,24 +27,22 @@ enum used_list {
     USED_LISTS
 };
 
+/* A name in a list, in which `*` stands for any characters; or a part of names, of -kernels-used or
+ * -variables-used. */
 struct used_pattern {
     struct text text;
-    uint32_t next;       /* the one before it with the same beginning, or TABLE_NONE */
+    size_t start;        /* the size of what is before the first `*`; of a part, all */
+    uint32_t next;       /* the one before it with the same start, or TABLE_NONE */
     enum used_list list; /* that it is in */
     struct bytes object; /* the host object that lists it */
 };
 
 /* Names of kernels, or of variables. */
 struct used_set {
-    struct text *parts; /* of -kernels-used or -variables-used */
-    size_t part_count;
-    struct table part_names;
-    struct used_pattern *patterns; /* of the lists, in the order of the inputs */
-    size_t count;
-    size_t capacity;
-    struct table
-        starts; /* by the characters up to the first `*`: the last pattern that begins with them */
-    size_t *lengths; /* of those, or of the parts, each once, ascending */
+    struct used_pattern *patterns; /* in the order of the inputs */
+    size_t count, capacity;
+    struct table starts; /* by their starts: the last pattern that begins so */
+    size_t *lengths;     /* of those, each once, ascending */
     size_t length_count;
 };
 

@@ -46,9 +46,6 @@ static void add_members(struct key *key, const struct members *members)
 
 static void add_used_set(struct key *key, const struct used_set *set)
 {
-    key_number(key, set->part_count);
-    for (size_t i = 0; i < set->part_count; i++)
-        key_text(key, set->parts[i]);
     key_number(key, set->count);
     for (size_t i = 0; i < set->count; i++) {
         key_text(key, set->patterns[i].text);

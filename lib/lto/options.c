@@ -48,8 +48,8 @@ static void add_names(struct word_list *options, const struct used_names *used, 
     struct buffer names = {0};
 
     CONTEXT_DEFER(buffer_cleanup, &names);
-    for (size_t i = 0; used->has_parts && i < set->part_count; i++)
-        add_name(&names, "*", set->parts[i]);
+    for (size_t i = 0; used->has_parts && i < set->count; i++)
+        add_name(&names, "*", set->patterns[i].text);
     /* The last object's first. */
     for (size_t i = set->count; used->has_lists && !used->has_parts && i-- > 0;)
         if (set->patterns[i].list == list)

@@ -78,10 +78,9 @@ TEST(dead_functions_vanish_but_data_stays)
  * launched. */
 TEST(launched_kernel_stays_with_what_it_calls)
 {
-    struct text part = TEXT("other");
-    struct used_names used = {
-        .is_filter = true, .has_parts = true, .kernels = {.parts = &part, .part_count = 1}};
+    struct used_names used = {0};
 
+    ck_assert(used_collect(&used, NULL, &(struct used_request){.kernels = "other"}));
     merge_with(REQUEST(90, .used = &used), "launched.o");
     ck_assert_uint_eq(symbol_index("parent"), 0);
     ck_assert_uint_ne(symbol_index("child"), 0);
@@ -89,6 +88,7 @@ TEST(launched_kernel_stays_with_what_it_calls)
     ck_assert_uint_eq(count_relocations(".rela.text.child", R_CUDA_ABS55_16_34,
                                         "__cuda_sm20_sqrt_rn_f32_slowpath"),
                       1);
+    used_free(&used);
 }
 
 TEST(recursion_warning_can_be_suppressed)
