@@ -15,6 +15,7 @@
 static int read_options(struct used_names *used, struct inputs *objects, int argc, char **argv)
 {
     struct input_operand operands[64];
+    const char *variables[] = {NULL, NULL};
     struct used_request names = {.is_lto = true};
     size_t count = 0;
     int at = 1;
@@ -23,8 +24,9 @@ static int read_options(struct used_names *used, struct inputs *objects, int arg
         if (strcmp(argv[at], "-o") == 0)
             operands[count++] = (struct input_operand){.name = argv[at + 1]};
         else
-            names.variables = argv[at + 1];
+            variables[0] = argv[at + 1];
     }
+    names.variables = variables[0] ? variables : NULL;
     if (at > 1 &&
         (!inputs_open(objects, operands, count, NULL) || !used_collect(used, objects, &names)))
         exit(2);

@@ -73,27 +73,40 @@ void apply_option_operand(struct options *options, const char *name, bool is_lib
         (struct input_operand){.name = name, .is_library = is_library};
 }
 
-void apply_option_word(struct options *options, struct word_list *list, const char *word)
+struct option_state *apply_option_state(struct options *options, const struct option_row *row)
 {
-    list->arena = &options->arena;
-    word_list_add(list, word);
+    if (!options->states)
+        options->states = arena_zalloc(&options->arena, option_table_size, sizeof *options->states);
+    return &options->states[row - option_table];
 }
 
-void apply_option_pieces(struct options *options, struct word_list *list, const char *value,
-                         const char *separators, bool keeps_empty)
+void apply_option_words(struct options *options, const struct option_row *row, const char *value,
+                        const char *separators, bool keeps_empty)
 {
-    for (;; value++) {
+    struct word_list *words = &apply_option_state(options, row)->words;
+    bool more = true;
+
+    words->arena = &options->arena;
+    for (; more; value++) {
         size_t length = strcspn(value, separators);
         const char *word = arena_string(&options->arena, (struct text){value, length});
 
-        if (list && (length || keeps_empty))
-            apply_option_word(options, list, word);
-        else if (!list)
+        if (row->effect.kind == OPTION_LIBRARIES)
             apply_option_operand(options, word, true);
+        else if (length || keeps_empty)
+            word_list_add(words, word);
         value += length;
-        if (!*value)
-            return;
+        more = *value != '\0';
     }
+    if (row->effect.kind == OPTION_WORDS)
+        *(const char *const **)field_at(options, row->effect.field) = word_list_end(words);
+}
+
+void apply_option_library_paths(struct options *options, const char *value, const char *separators)
+{
+    const char *none;
+
+    apply_option_words(options, option_table_find("-L", &none), value, separators, !*separators);
 }
 
 /* The highest level that was asked for counts. */
@@ -130,25 +143,11 @@ static bool take_value(struct options *options, const struct option_row *row, co
         return take_level(field, row, value);
     case OPTION_CHOICE:
         return take_option_choice(options, row, value);
-    case OPTION_LIST:
-        apply_option_pieces(options, field, value, ",", true);
-        return true;
-    case OPTION_WORDS: /* nvcc joins those it was given with blanks, and ends with one */
-        apply_option_pieces(options, field, value, ", \t", false);
-        return true;
-    case OPTION_WORD:
-        apply_option_word(options, field, value);
-        return true;
-    case OPTION_JOINED:
-        buffer_string(field, value);
-        buffer_char(field, ',');
-        return true;
+    case OPTION_WORDS:
     case OPTION_LIBRARIES:
-        apply_option_pieces(options, NULL, value, ",", true);
+        apply_option_words(options, row, value, effect->separators, effect->number != 0);
         return true;
     case OPTION_IGNORED:
-        apply_option_word(options, field, row->name);
-        return true;
     case OPTION_FILES:
         return true;
     case OPTION_SPECIAL:

@@ -125,13 +125,13 @@ static bool take_cache_policy(struct options *options, const struct option_row *
     {.kind = OPTION_NUMBER, PLACE_OF_NUMBER(name), .most = limit, .number = unit, __VA_ARGS__}
 #define LEVEL(name, default)   {.kind = OPTION_LEVEL, PLACE(uint8_t, name), .number = default, .most = 2}
 #define CHOICE(name, words)    {.kind = OPTION_CHOICE, PLACE_OF_NUMBER(name), .choices = words}
-#define LIST(name)             {.kind = OPTION_LIST, PLACE(struct word_list, name)}
-#define WORDS(name)            {.kind = OPTION_WORDS, PLACE(struct word_list, name)}
-#define WORD(name)             {.kind = OPTION_WORD, PLACE(struct word_list, name)}
-#define JOINABLE_WORD(name)    {.kind = OPTION_WORD, PLACE(struct word_list, name), .number = true}
-#define JOINED(name)           {.kind = OPTION_JOINED, PLACE(struct buffer, name)}
-#define LIBRARIES              {.kind = OPTION_LIBRARIES}
-#define IGNORED                {.kind = OPTION_IGNORED, PLACE(struct word_list, ignored)}
+#define PIECES(name, marks, ...)                                                                   \
+    {.kind = OPTION_WORDS, PLACE(const char *const *, name), .separators = marks, __VA_ARGS__}
+#define LIST(name)             PIECES(name, ",", .number = true)
+#define WORDS(name)            PIECES(name, ", \t", .number = false) /* for another program */
+#define WORD(name, ...)        PIECES(name, "", .number = true, __VA_ARGS__)
+#define LIBRARIES              {.kind = OPTION_LIBRARIES, .separators = ",", .number = true}
+#define IGNORED                {.kind = OPTION_IGNORED}
 #define SPECIAL(function)      {.kind = OPTION_SPECIAL, .take = function}
 
 #define CHOICES(name, ...) static const struct option_choice name[] = {__VA_ARGS__, {NULL, 0}}
@@ -158,7 +158,7 @@ const struct option_row option_table[] = {
     {"output-file", "o", "FILE", STRING(link.output), GROUP_FILES, KEY_IGNORES, "The cubin to write; - is the standard output"},
     {"library", "l", "NAME,...", LIBRARIES, GROUP_FILES, KEY_IGNORES,
      "Link lib<NAME>.a from the library paths; anywhere among the operands"},
-    {"library-path", "L", "DIR,...", LIST(library_paths), GROUP_FILES, KEY_IGNORES,
+    {"library-path", "L", "DIR,...", LIST(link.library_paths), GROUP_FILES, KEY_IGNORES,
      "Where to look for libraries, before the folders of LIBRARY_PATH"},
     {"options-file", "optf", "FILE,...", {.kind = OPTION_FILES}, GROUP_FILES, KEY_IGNORES,
      "Read more options from FILE, as @FILE does"},
@@ -191,8 +191,8 @@ const struct option_row option_table[] = {
      "Threads inside one compilation, where no member embeds a value; 0 = number of CPUs"},
     {"maxrregcount", NULL, "N", NUMBER(link.options.maxrregcount, 65535, 1, GIVEN(link.options.has_maxrregcount)), GROUP_CODE, KEY_COUNTS,
      "Most registers that a function may use"},
-    {"Xptxas", NULL, "OPTION,...", WORDS(assembler_options), GROUP_CODE, KEY_COUNTS, "Options for the assembler"},
-    {"Xnvvm", NULL, "OPTION,...", WORDS(nvvm_options), GROUP_CODE, KEY_COUNTS, "Options for libnvvm"},
+    {"Xptxas", NULL, "OPTION,...", WORDS(link.assembler_options), GROUP_CODE, KEY_COUNTS, "Options for the assembler"},
+    {"Xnvvm", NULL, "OPTION,...", WORDS(link.nvvm_options), GROUP_CODE, KEY_COUNTS, "Options for libnvvm"},
     {"nvvm-latest", NULL, NULL, FLAG(link.options.nvvm_latest), GROUP_CODE, KEY_COUNTS,
      "Compile LTO-IR with the newest LLVM of the toolkit (12.5 and later)"},
     {"link-as-tools-patch", "astoolspatch", NULL, FLAG(link.merge.tools_patch), GROUP_CODE, KEY_COUNTS,
@@ -204,9 +204,9 @@ const struct option_row option_table[] = {
     {"use-host-info", NULL, NULL, NO_FLAG(link.ignore_host_info), GROUP_CODE, KEY_COUNTS,
      "Remove kernels that host code does not use, if every host object lists what it uses; the default"},
     {"ignore-host-info", NULL, NULL, FLAG(link.ignore_host_info), GROUP_CODE, KEY_COUNTS, "Keep kernels that host code does not use"},
-    {"kernels-used", NULL, "KERNEL,...", JOINED(kernels_used), GROUP_CODE, KEY_COUNTS,
+    {"kernels-used", NULL, "KERNEL,...", WORD(link.kernels_used), GROUP_CODE, KEY_COUNTS,
      "Keep only kernels whose name contains one of these, whatever host code uses"},
-    {"variables-used", NULL, "VARIABLE,...", JOINED(variables_used), GROUP_CODE, KEY_COUNTS,
+    {"variables-used", NULL, "VARIABLE,...", WORD(link.variables_used), GROUP_CODE, KEY_COUNTS,
      "The same for variables of LTO-IR; without -kernels-used no kernel is kept"},
     {"keep-system-libraries", NULL, NULL, FLAG(link.keep_system_libraries), GROUP_CODE, KEY_COUNTS,
      "Link libcudadevrt.a even when nothing calls it"},
@@ -261,7 +261,7 @@ const struct option_row option_table[] = {
     {"binary-kind", NULL, "capmerc|sass", CHOICE(link.merge.sass_only, binary_kinds), GROUP_ASSEMBLER, KEY_COUNTS,
      "sass: for sm_100 and later, leave out Mercury code, which other targets can use"},
 
-    {"undefined", "u", "NAME", WORD(undefined), GROUP_SYMBOLS, KEY_COUNTS,
+    {"undefined", "u", "NAME", WORD(link.undefined, .is_apart = true), GROUP_SYMBOLS, KEY_COUNTS,
      "Keep this kernel, function or variable even if nothing refers to it; may be given again"},
     {"icf", NULL, "none|safe", CHOICE(link.merge.fold, foldings), GROUP_SYMBOLS, KEY_COUNTS,
      "safe: merge identical functions whose address is not taken"},
@@ -281,7 +281,7 @@ const struct option_row option_table[] = {
      "Optimisation level for LLVM bitcode; 3 by default"},
     {"lto-newpm-passes", NULL, "PASSES", STRING(link.llvm_passes), GROUP_LTO, KEY_COUNTS,
      "LLVM passes to run on bitcode instead of those of --lto-O, as opt takes them"},
-    {"Xllvm", NULL, "OPTION,...", WORDS(llvm_options), GROUP_LTO, KEY_COUNTS, "Options for libLLVM itself"},
+    {"Xllvm", NULL, "OPTION,...", WORDS(link.llvm_options), GROUP_LTO, KEY_COUNTS, "Options for libLLVM itself"},
 
     {"chunks", NULL, "N", NUMBER(link.chunk_count, 65536, 1), GROUP_SPLITTING, KEY_COUNTS,
      "Split into at most N chunks; by default decided by the program's size alone"},
@@ -309,7 +309,7 @@ const struct option_row option_table[] = {
      "Print what was found in the cache, and what was not"},
     {"distributor", NULL, "PROGRAM", STRING(link.distribution.program), GROUP_CACHE, KEY_COUNTS,
      "Have chunks assembled by other machines: a program that runs the jobs of a JSON file, as for LLVM's DTLTO"},
-    {"distributor-arg", NULL, "ARG", WORD(distributor_arguments), GROUP_CACHE, KEY_COUNTS,
+    {"distributor-arg", NULL, "ARG", WORD(link.distribution.arguments), GROUP_CACHE, KEY_COUNTS,
      "A word for the distributor, in front of the JSON file; may be given again"},
     {"distributor-tool", NULL, "FILE", STRING(link.distribution.tool), GROUP_CACHE, KEY_COUNTS,
      "Path of ptxas or minilink on the other machines; by default its path on this one"},
@@ -353,8 +353,8 @@ const struct option_row option_table[] = {
      "Write the sections and symbols of the output, and the member that each came from"},
     {"print-map", "M", NULL, FLAG(link.observe.print_map), GROUP_REPORTS, KEY_REFUSES, "The same on standard output"},
     {"trace", "t", NULL, FLAG(link.observe.trace_inputs), GROUP_REPORTS, KEY_REFUSES, "Print the objects that take part"},
-    {"trace-symbol", "y", "NAME", JOINABLE_WORD(trace_symbols), GROUP_REPORTS, KEY_REFUSES, "Print who defines a symbol, and who refers to it"},
-    {"why-live", NULL, "NAME", WORD(why_live), GROUP_REPORTS, KEY_REFUSES, "Print the chain of references from a kernel to a symbol"},
+    {"trace-symbol", "y", "NAME", WORD(link.observe.trace_symbols), GROUP_REPORTS, KEY_REFUSES, "Print who defines a symbol, and who refers to it"},
+    {"why-live", NULL, "NAME", WORD(link.observe.why_live), GROUP_REPORTS, KEY_REFUSES, "Print the chain of references from a kernel to a symbol"},
     {"print-gc-sections", NULL, NULL, FLAG(link.observe.print_drops), GROUP_REPORTS, KEY_REFUSES, "Print what was left out, and why"},
     {"stats", NULL, NULL, FLAG(link.observe.stats), GROUP_REPORTS, KEY_REFUSES,
      "Print the stages with their times, items, bytes and memory"},
@@ -402,8 +402,7 @@ static const struct option_row *find_joined(const char *word)
     const char *value = word + 2;
     bool is_number;
 
-    if (!row || !option_takes_argument(row) ||
-        (row->effect.kind == OPTION_WORD && !row->effect.number))
+    if (!row || !option_takes_argument(row) || row->effect.is_apart)
         return NULL;
     is_number = row->effect.kind == OPTION_NUMBER || isdigit((unsigned char)*row->argument);
     return is_number && value[strspn(value, "0123456789")] ? NULL : row;

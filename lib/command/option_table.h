@@ -34,18 +34,15 @@ const char *option_dashes(enum option_group group);
 
 /* How an option's value becomes its field's. */
 enum option_kind {
-    OPTION_SETS,   /* the field becomes `number`; an argument is accepted and ignored */
-    OPTION_STRING, /* const char *: the argument */
-    OPTION_NUMBER, /* the argument, 0 to `most`, times `number` */
-    OPTION_LEVEL,  /* the largest of the digits that were given; `number` without one */
-    OPTION_CHOICE, /* the number of the choice that the argument names */
-    OPTION_LIST,   /* struct word_list: the pieces of a comma-separated list */
-    OPTION_WORDS,  /* struct word_list: words for another program, separated by commas and blanks */
-    OPTION_WORD,   /* struct word_list: the argument as it is, once for each option; `number`:
-                    * may be joined to the short name */
-    OPTION_JOINED, /* struct buffer: comma-separated lists add up, each followed by a comma */
-    OPTION_LIBRARIES, /* the pieces of a comma-separated list are libraries among the operands */
-    OPTION_IGNORED,   /* struct word_list: the option's name; it has no other effect */
+    OPTION_SETS,      /* the field becomes `number`; an argument is accepted and ignored */
+    OPTION_STRING,    /* const char *: the argument */
+    OPTION_NUMBER,    /* the argument, 0 to `most`, times `number` */
+    OPTION_LEVEL,     /* the largest of the digits that were given; `number` without one */
+    OPTION_CHOICE,    /* the number of the choice that the argument names */
+    OPTION_WORDS,     /* const char *const *: the pieces of the argument between `separators`, with
+                       * empty ones if `number` says so; those of several options add up */
+    OPTION_LIBRARIES, /* such pieces are libraries among the operands */
+    OPTION_IGNORED,   /* it has no effect */
     OPTION_FILES, /* none: the reader of the command line replaces the option by the files' words */
     OPTION_SPECIAL, /* what `take` does with it */
 };
@@ -65,6 +62,8 @@ struct option_effect {
     size_t given;  /* of a bool that is set when the option is given; 0 = none */
     size_t number; /* see the kinds */
     int32_t most;
+    bool is_apart; /* the argument may not be joined to the short name */
+    const char *separators;
     const struct option_choice *choices;
     bool (*take)(struct options *, const struct option_row *, const char *value);
 };

@@ -10,8 +10,7 @@
 
 static bool adds_up(enum option_kind kind)
 {
-    return kind == OPTION_LIST || kind == OPTION_WORDS || kind == OPTION_WORD ||
-           kind == OPTION_JOINED || kind == OPTION_LIBRARIES || kind == OPTION_IGNORED ||
+    return kind == OPTION_WORDS || kind == OPTION_LIBRARIES || kind == OPTION_IGNORED ||
            kind == OPTION_LEVEL;
 }
 
@@ -20,7 +19,7 @@ static bool adds_up(enum option_kind kind)
 static void note_redefinition(struct options *options, const struct option_row *row,
                               const char *value)
 {
-    const char **last = &options->last_values[row - option_table];
+    const char **last = &apply_option_state(options, row)->last;
 
     if (!value || adds_up(row->effect.kind) || row->group >= GROUP_ASSEMBLER)
         return;
@@ -74,29 +73,13 @@ bool options_add_word(struct options *options, const char *word)
     return options_add(options, row, value);
 }
 
-/* The comma-separated list that several options add up to; NULL without one. Each is followed by a
- * comma. */
-static const char *end_list(struct buffer *list)
-{
-    if (list->size == 0)
-        return NULL;
-    list->data[list->size - 1] = '\0';
-    return list->data;
-}
-
-static const char *const *end_word_list(struct options *options, struct word_list *words)
-{
-    words->arena = &options->arena;
-    return word_list_end(words);
-}
-
 /* A report's suffix selects its format; a trace without a name goes beside the output. */
 static bool name_files(struct options *options)
 {
     struct observe_request *observe = &options->link.observe;
 
-    for (size_t i = 0; i < options->reports.count; i++) {
-        const char *path = options->reports.list[i];
+    for (const char *const *report = options->reports; report && *report; report++) {
+        const char *path = *report;
 
         if (string_has_suffix(path, ".html") || string_has_suffix(path, ".htm"))
             observe->report_page = path;
@@ -110,10 +93,6 @@ static bool name_files(struct options *options)
     }
     if (observe->print_map && !observe->map)
         observe->map = "-";
-    if (options->trace_symbols.count)
-        observe->trace_symbols = end_word_list(options, &options->trace_symbols);
-    if (options->why_live.count)
-        observe->why_live = end_word_list(options, &options->why_live);
     if (observe->trace && !*observe->trace) {
         bool has_name = options->link.output && strcmp(options->link.output, "-") != 0;
 
@@ -129,23 +108,24 @@ static bool name_files(struct options *options)
  * (-annotate) has the link mark its own. */
 static void take_assembler_options(struct options *options)
 {
-    struct word_list *words = &options->assembler_options;
-    size_t kept = 0;
+    struct word_list kept = {.arena = &options->arena};
 
-    for (size_t i = 0; i < words->count; i++) {
-        const char *word = words->list[i], *name = word + strspn(word, "-");
+    for (const char *const *at = options->link.assembler_options; at && *at; at++) {
+        const char *word = *at, *name = word + strspn(word, "-");
 
         if (name - word >= 1 && name - word <= 2 && strcmp(name, "jobserver") == 0) {
             if (options->link.jobserver == JOBSERVER_AUTO)
                 options->link.jobserver = JOBSERVER_ON;
             continue;
         }
-        words->list[kept++] = word;
+        word_list_add(&kept, word);
         if (name > word &&
             (strcmp(name, "compiler-annotations") == 0 || strcmp(name, "annotate") == 0))
             options->annotates = true;
     }
-    words->count = kept;
+    if (options->link.merge.strip_debug)
+        word_list_add(&kept, "--suppress-debug-info");
+    options->link.assembler_options = word_list_end(&kept);
 }
 
 static enum options_action finish_chunk(struct options *options)
@@ -177,11 +157,9 @@ void options_set_inputs(struct options *options)
 
     /* Measured: nvlink looks there after all of -L; an empty piece is ignored. */
     if (folders)
-        apply_option_pieces(options, &options->library_paths, folders, ":", false);
+        apply_option_library_paths(options, folders, ":");
     link->operands = options->operands;
     link->operand_count = options->operand_count;
-    link->library_paths = options->library_paths.list;
-    link->library_path_count = options->library_paths.count;
 }
 
 /* Rules between options, and where the lists go. */
@@ -194,19 +172,10 @@ static enum options_action finish_options(struct options *options)
         link->options.lto = true;
         link->lto_source = LTO_SOURCE_LTOIR;
     }
-    if (link->merge.strip_debug)
-        apply_option_word(options, &options->assembler_options, "--suppress-debug-info");
-    link->assembler_options = end_word_list(options, &options->assembler_options);
-    link->nvvm_options = end_word_list(options, &options->nvvm_options);
-    link->llvm_options = end_word_list(options, &options->llvm_options);
-    link->undefined = end_word_list(options, &options->undefined);
-    link->kernels_used = end_list(&options->kernels_used);
-    link->variables_used = end_list(&options->variables_used);
     link->response_files = options->response.files;
     link->response_file_count = options->response.file_count;
     link->response_watch = &options->response.watch;
     link->distribution.output = link->output;
-    link->distribution.arguments = end_word_list(options, &options->distributor_arguments);
     if (!options->is_in_memory)
         options_set_inputs(options);
     if (options->no_cache || (link->cache.folder && !*link->cache.folder))
@@ -258,8 +227,6 @@ static unsigned read_behave_like(const char *value)
 
 void options_begin(struct options *options)
 {
-    options->last_values =
-        arena_zalloc(&options->arena, option_table_size, sizeof *options->last_values);
     options->link.observe.granularity = 500;
     options->link.options.split_compile = 1;
     options->link.options.split_compile_extended = 1;
@@ -363,7 +330,5 @@ enum options_action options_end(struct options *options)
 void options_free(struct options *options)
 {
     watch_free(&options->response.watch);
-    buffer_free(&options->kernels_used);
-    buffer_free(&options->variables_used);
     arena_free(&options->arena);
 }

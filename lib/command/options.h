@@ -5,7 +5,6 @@
 
 #include "assemble/assembler.h"
 #include "base/arena.h"
-#include "base/buffer.h"
 #include "base/word_list.h"
 #include "command/response_file.h"
 #include "diag/diag.h"
@@ -44,31 +43,30 @@ struct given_option {
     const char *value; /* NULL = it has none */
 };
 
+/* What options of one row of the option table have said so far. */
+struct option_state {
+    const char *last; /* the last value; NULL = none */
+    struct word_list words;
+};
+
 /* Everything that the options say. Start with {0}; free with options_free. */
 struct options {
     struct arena arena; /* has words of response files, and all lists below */
     bool is_in_memory;  /* set by the caller: the result needs no file, and inputs may be added */
     struct given_option *given; /* in their order */
     size_t given_count, given_capacity;
-    const char **last_values; /* of each row of the option table; NULL = none so far */
+    struct option_state *states; /* of the rows; NULL = no option was given */
     struct link_request link;
     enum host_script host_script;
     enum chunk_use chunk_use; /* --assemble-chunk */
     struct single_chunk_request single_chunk;
-    struct word_list distributor_arguments;
     struct input_operand *operands;
     size_t operand_count, operand_capacity;
     struct reproduce_word *reproduce_words; /* link.reproduce_word_count of them */
     size_t reproduce_capacity;
     struct response_file_total response; /* files */
-    struct word_list library_paths;
-    struct word_list assembler_options, nvvm_options, llvm_options;
-    struct word_list reports;                   /* files */
-    struct word_list trace_symbols, why_live;   /* names */
-    struct word_list undefined;                 /* names */
-    struct buffer kernels_used, variables_used; /* each option's list, and a comma */
-    struct word_list ignored;                   /* accepted options without effect, for -vv */
-    const char *arch_text;                      /* as given, or NULL */
+    const char *const *reports;          /* files; ends with NULL; or NULL */
+    const char *arch_text;               /* as given, or NULL */
     bool show_help, show_version, list_targets;
     bool no_cache;
     enum shell completions;
@@ -97,13 +95,16 @@ bool apply_option(struct options *options, const struct option_row *row, const c
 /* Notes the operand `name`, a file or what -l names; it must live as long as `options`. */
 void apply_option_operand(struct options *options, const char *name, bool is_library);
 
-/* Appends `word`, which must live as long as `options`, to a list in its arena. */
-void apply_option_word(struct options *options, struct word_list *list, const char *word);
+/* What was said so far in options of that row. */
+struct option_state *apply_option_state(struct options *options, const struct option_row *row);
 
-/* Appends the pieces of `value` between separators, with empty ones or without; without a list they
- * are libraries among the operands. */
-void apply_option_pieces(struct options *options, struct word_list *list, const char *value,
-                         const char *separators, bool keeps_empty);
+/* Appends the pieces of `value` between separators, with empty ones or without, to the list that is
+ * the row's field; if that has none, they are libraries among the operands. */
+void apply_option_words(struct options *options, const struct option_row *row, const char *value,
+                        const char *separators, bool keeps_empty);
+
+/* The same for folders of libraries. */
+void apply_option_library_paths(struct options *options, const char *value, const char *separators);
 
 /* Adds a word, which is copied: "-name" or "-name=value", with one or two dashes, a letter joined
  * with its value ("-lNAME"), or an operand. False, reported, for anything else: a value cannot be

@@ -70,8 +70,9 @@ void reporting_set(struct options *options)
 
 void reporting_tell_ignored(const struct options *options)
 {
-    for (size_t i = 0; i < options->ignored.count; i++)
-        diag_verbose("option '%s' has no effect", options->ignored.list[i]);
+    for (size_t i = 0; i < options->given_count; i++)
+        if (options->given[i].row->effect.kind == OPTION_IGNORED)
+            diag_verbose("option '%s' has no effect", options->given[i].row->name);
 }
 
 static enum link_code report_tally(void *tally)

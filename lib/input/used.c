@@ -118,12 +118,14 @@ static void list_lengths(struct used_set *set, struct arena *arena)
             lengths[set->length_count++] = lengths[i];
 }
 
-static void take_parts(struct used_set *set, struct arena *arena, const char *list)
+static void take_parts(struct used_set *set, struct arena *arena, const char *const *lists)
 {
-    struct text rest = text_of(list), part;
+    for (; lists && *lists; lists++) {
+        struct text rest = text_of(*lists), part;
 
-    while (text_take_part(&rest, &part))
-        add_pattern(arena, set, (struct used_pattern){.text = part, .start = part.size});
+        while (text_take_part(&rest, &part))
+            add_pattern(arena, set, (struct used_pattern){.text = part, .start = part.size});
+    }
 }
 
 static void take_wanted(struct used_names *used, const char *const *names)

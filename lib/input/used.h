@@ -69,11 +69,11 @@ struct used_names {
 };
 
 struct used_request {
-    const char *kernels;        /* comma-separated lists, or NULL */
-    const char *variables;      /* the same */
-    const struct text *entries; /* names: other kernels are dropped, whatever else keeps them */
-    size_t entry_count;         /* 0: no such selection, except by `matches` */
-    used_match *matches;        /* kernels that stay beside those, or NULL */
+    const char *const *kernels;   /* comma-separated lists; ends with NULL; or NULL */
+    const char *const *variables; /* likewise */
+    const struct text *entries;   /* names: other kernels are dropped, whatever else keeps them */
+    size_t entry_count;           /* 0: no such selection, except by `matches` */
+    used_match *matches;          /* kernels that stay beside those, or NULL */
     const void *match_argument;
     const char *const *wanted; /* names that are used, ends with NULL; or NULL */
     bool ignore_host_info;     /* -ignore-host-info */

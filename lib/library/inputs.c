@@ -152,9 +152,8 @@ static enum link_code add_library_input(void *argument)
 static enum link_code add_path_input(void *argument)
 {
     const struct addition *addition = argument;
-    struct options *options = &addition->link->options;
 
-    apply_option_word(options, &options->library_paths, name_of_input(addition));
+    apply_option_library_paths(&addition->link->options, name_of_input(addition), "");
     return LINK_OK;
 }
 

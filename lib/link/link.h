@@ -45,12 +45,11 @@ struct link_product {
 struct link_request {
     const struct input_operand *operands;
     size_t operand_count;
-    const char *const *library_paths;
-    size_t library_path_count;
-    bool from_compiler;           /* nvcc made the command line: see struct library_search */
-    const char *output;           /* path; NULL with dry_run, and if there is a product */
-    struct link_product *product; /* receives the result instead of a file; or NULL */
-    struct cancellation *stop;    /* cancellation flag of the link; or NULL */
+    const char *const *library_paths; /* ends with NULL; or NULL */
+    bool from_compiler;               /* nvcc made the command line: see struct library_search */
+    const char *output;               /* path; NULL with dry_run, and if there is a product */
+    struct link_product *product;     /* receives the result instead of a file; or NULL */
+    struct cancellation *stop;        /* cancellation flag of the link; or NULL */
     bool reads_files; /* read files, do not map them: a library has no handler for SIGBUS */
     const char *keep; /* --keep=DIR: folder for chunk PTX, chunk cubins, linked PTX; or NULL */
     const char *modules_file; /* -register-link-binaries: file for module ids; or NULL */
@@ -79,8 +78,8 @@ struct link_request {
     uint32_t lto_jobs;                    /* --lto-jobs: parts to make; 0 = decide by the program */
     uint64_t memory_limit;                /* --memory-limit, in bytes, as in pool/pool.h */
     const char *const *nvvm_options;      /* -Xnvvm, ends with NULL; may be NULL */
-    const char *kernels_used;             /* -kernels-used, comma list, or NULL */
-    const char *variables_used;           /* -variables-used, likewise */
+    const char *const *kernels_used;      /* -kernels-used, comma lists, ends with NULL; or NULL */
+    const char *const *variables_used;    /* -variables-used, likewise */
     const char *const *undefined;         /* --undefined: names, ends with NULL; or NULL */
     const char *const *assembler_options; /* -Xptxas, ends with NULL; may be NULL */
     bool ignore_stored_options;           /* --ignore-stored-options: see link/stages.h */

@@ -309,7 +309,7 @@ bool stage_open(struct link *link)
     const struct link_request *request = link->request;
     const struct library_search libraries = {
         .paths = request->library_paths,
-        .count = request->library_path_count,
+        .count = string_list_count(request->library_paths),
         .from_compiler = request->from_compiler,
     };
     struct observe_work work;

@@ -95,7 +95,8 @@ bool trial_split(struct trial *trial)
 /* Variables that host code names are those of the option; "*" is all that there are. */
 bool trial_parts(struct trial *trial)
 {
-    const struct used_request names = {.variables = trial->options, .is_lto = true};
+    const struct used_request names = {.variables = (const char *const[]){trial->options, NULL},
+                                       .is_lto = true};
     struct inputs none = {0};
     struct used_names used = {0};
     struct arena arena = {0};

@@ -42,7 +42,8 @@ static void fuzz(struct bytes rest)
     uint8_t choice = fuzz_byte(&rest);
     struct used_names used = {0};
     struct inputs none = {0};
-    struct used_request names = {.variables = choice & 2 ? "v" : "none"};
+    struct used_request names = {.variables =
+                                     (const char *const[]){choice & 2 ? "v" : "none", NULL}};
     struct text texts[MOST_PARTS];
     struct parts_request request = {.texts = texts, .used = choice & 1 ? &used : NULL};
     struct parts_result result, turned;

@@ -84,9 +84,10 @@ static void fuzz(struct bytes rest)
 {
     uint8_t choice = fuzz_byte(&rest);
     char *kernels = fuzz_string(fuzz_part(&rest));
+    const char *const options[] = {kernels, NULL};
     struct bytes names = fuzz_part(&rest), lists[MOST_FILES], part;
     struct text entries[MOST_CHOICES] = {TEXT("k1"), TEXT("k2")};
-    struct used_request request = {.kernels = choice & 2 ? kernels : NULL,
+    struct used_request request = {.kernels = choice & 2 ? options : NULL,
                                    .entries = entries,
                                    .entry_count = choice & 4 ? MOST_CHOICES : 0,
                                    .ignore_host_info = choice & 8};

@@ -19,6 +19,7 @@ static void collect_with(const struct used_request *request)
     ck_assert(used_collect(&used, &inputs, request));
 }
 #define COLLECT(...) collect_with(&(struct used_request){__VA_ARGS__})
+#define PARTS(...)   ((const char *const[]){__VA_ARGS__, NULL})
 
 static bool has(const char *kernel)
 {
@@ -123,9 +124,9 @@ TEST(what_lto_is_told_of_names_does_not_depend_on_other_files)
     ck_assert(has("k2") && has_variable("v2"));
     ck_assert(used_names_kernel(&used, TEXT("k1")) && !used_names_kernel(&used, TEXT("k2")));
     ck_assert(used_names_variable(&used, TEXT("v1")) && !used_names_variable(&used, TEXT("v2")));
-    COLLECT(.kernels = "k", .is_lto = true);
+    COLLECT(.kernels = PARTS("k"), .is_lto = true);
     ck_assert(!used_names_variable(&used, TEXT("v1")));
-    COLLECT(.variables = "2", .is_lto = true);
+    COLLECT(.variables = PARTS("2"), .is_lto = true);
     ck_assert(!used_names_variable(&used, TEXT("v1")) && used_names_variable(&used, TEXT("v2")));
 }
 
@@ -169,13 +170,13 @@ TEST(the_lists_of_libcudadevrt_alone_drop_nothing)
 TEST(kernels_used_come_in_place_of_the_lists)
 {
     ADD("a.o", ".nvHRKE", "k1");
-    COLLECT(.kernels = "one,,two");
+    COLLECT(.kernels = PARTS("one", "", "two"));
     ck_assert(!has("k1"));
     ck_assert(has("kernel_one"));
     ck_assert(has("two"));
     tear_down();
     ADD("a.o", ".nvHRKE", "k1");
-    COLLECT(.variables = "v");
+    COLLECT(.variables = PARTS("v"));
     ck_assert(!has("k1"));
     ck_assert(has_variable("kv1"));
     ck_assert(!has_variable("k1"));
@@ -184,11 +185,11 @@ TEST(kernels_used_come_in_place_of_the_lists)
 TEST(variables_used_alone_keep_all_kernels_under_lto)
 {
     ADD("a.o", ".nvHRKE", "k1");
-    COLLECT(.variables = "v", .is_lto = true);
+    COLLECT(.variables = PARTS("v"), .is_lto = true);
     ck_assert(has("k2"));
     ck_assert(!has_variable("k1"));
     tear_down();
-    COLLECT(.variables = "v", .kernels = "k", .is_lto = true);
+    COLLECT(.variables = PARTS("v"), .kernels = PARTS("k"), .is_lto = true);
     ck_assert(has("k2"));
     ck_assert(!has("other"));
 }

@@ -78,9 +78,10 @@ TEST(dead_functions_vanish_but_data_stays)
  * launched. */
 TEST(launched_kernel_stays_with_what_it_calls)
 {
+    const struct used_request request = {.kernels = (const char *const[]){"other", NULL}};
     struct used_names used = {0};
 
-    ck_assert(used_collect(&used, NULL, &(struct used_request){.kernels = "other"}));
+    ck_assert(used_collect(&used, NULL, &request));
     merge_with(REQUEST(90, .used = &used), "launched.o");
     ck_assert_uint_eq(symbol_index("parent"), 0);
     ck_assert_uint_ne(symbol_index("child"), 0);

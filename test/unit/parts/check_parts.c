@@ -409,7 +409,7 @@ TEST(what_host_code_does_not_name_is_hidden_or_dropped)
 {
     struct used_names used = {0};
     struct inputs none = {0};
-    struct used_request names = {.variables = "named"};
+    struct used_request names = {.variables = (const char *const[]){"named", NULL}};
     const char *const parts[] = {
         ".visible .global .u32 named;\n.visible .global .u32 read;\n.visible .global .u32 dead;\n"
         ".func f() { ret; }\n.visible .global .u64 table = f;\n" NAMES("k", "read"),
