@@ -27,6 +27,7 @@
 #include "input/archive.h"
 #include "os/cleanup.h"
 #include "os/descriptor.h"
+#include "os/self_exec.h"
 
 /* Pipes and devices may never end. */
 #define STREAM_MAXIMUM (UINT64_C(1) << 31)
@@ -251,9 +252,11 @@ static void unmap_file(struct input_file *file)
     file->is_mapped = false;
 }
 
+/* The end of the program unmaps all files at once, which takes half the time of a call for each. */
 static void close_input(struct input_file *file)
 {
-    unmap_file(file);
+    if (!self_exec_is_program())
+        unmap_file(file);
     buffer_free(&file->archive);
 }
 
