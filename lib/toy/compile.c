@@ -15,7 +15,7 @@ struct survey {
     const struct body *body;
     struct function_code *result;
     struct table signatures; /* those that the result has */
-    bool *is_seen;           /* by label: its list of targets has been counted */
+    bool *is_seen;           /* by label: its targets or prototype have been noted */
 };
 
 static void use_symbol(struct survey *survey, uint32_t symbol, enum symbol_use use)
@@ -41,14 +41,12 @@ static void add_signature(struct survey *survey, const struct ptx_function *prot
  * callees. */
 static void survey_targets(struct survey *survey, const struct operand *operand)
 {
-    if (operand->kind != OPERAND_NAME)
+    if (operand->kind != OPERAND_NAME || survey->is_seen[operand->label])
         return;
     const struct label *label = &survey->body->labels[operand->label];
+    survey->is_seen[operand->label] = true;
     if (label->prototype)
         add_signature(survey, label->prototype);
-    if (label->targets && survey->is_seen[operand->label])
-        return;
-    survey->is_seen[operand->label] = true;
     for (uint32_t i = 0; i < label->target_count; i++)
         if (label->targets[i].kind == OPERAND_SYMBOL)
             use_symbol(survey, label->targets[i].symbol, USE_CALLED);

@@ -79,8 +79,7 @@ static bool fail(const struct unit *unit, const struct ptx_item *item, const cha
 {
     const struct diag_place place = source_ptx_place(&unit->module, item, at);
 
-    diag_at(DIAG_ERROR, &place, format, TEXT_ARG(name));
-    return false;
+    return diag_at(DIAG_ERROR, &place, format, TEXT_ARG(name));
 }
 
 /* Reads one "name = value", where the value is a word, or n for the mode n - 1. Measured on ptxas:

@@ -22,8 +22,7 @@ static bool fail_at_module(const struct unit *unit, const char *format, const ch
         diag_place_of(unit->module.file, unit->module.whole,
                       (size_t)(unit->module.text.data - unit->module.whole.data));
 
-    diag_at(DIAG_FATAL, &place, format, argument);
-    return false;
+    return diag_at(DIAG_FATAL, &place, format, argument);
 }
 
 /* Phase 1. Cache options are checked here, and kept for phase 16. */
@@ -55,9 +54,8 @@ static bool knows_directives(const struct unit *unit)
             continue;
         const struct diag_place place = source_ptx_place(&unit->module, item, item->text.data);
 
-        ok = false;
-        diag_at(DIAG_ERROR, &place, "Unknown directive of '%.*s':%.*s", TEXT_ARG(item->name),
-                TEXT_ARG(item->function.performance.unknown));
+        ok = diag_at(DIAG_ERROR, &place, "Unknown directive of '%.*s':%.*s", TEXT_ARG(item->name),
+                     TEXT_ARG(item->function.performance.unknown));
     }
     return ok;
 }
@@ -74,8 +72,7 @@ static bool parse_module(struct unit *unit)
     if (module_at_end(text, cursor.offset))
         return knows_directives(unit);
     struct diag_place place = diag_place_of(unit->job->name, text, cursor.offset);
-    diag_at(DIAG_ERROR, &place, "Duplicate .version directive");
-    return false;
+    return diag_at(DIAG_ERROR, &place, "Duplicate .version directive");
 }
 
 /* Every .target with every --gpu-name was measured, of sm_107 with ptxas 13.5. The old name of a
@@ -345,30 +342,25 @@ static void trace(const struct unit *unit)
         diag_note("no executable: %s", unit->obstacle);
 }
 
-/* The result for the caller; made under a recovery point of its own. */
-struct answer {
-    struct unit *unit;
-    struct diag_state *state;
-    struct minilink_result *result;
-    enum link_code code;
-};
-
-static enum link_code give_answer(void *argument)
+/* Runs all phases, and gives the caller their result. */
+static enum link_code run_all(void *argument)
 {
-    struct answer *answer = argument;
-    const struct diag_state *state = answer->state;
+    struct unit *unit = argument;
+    struct diag_state *state = diag_state_get();
+    enum link_code code = context_run(run_until_failure, unit);
 
-    if (answer->unit->switches.phase_trace)
-        trace(answer->unit);
-    if (answer->code == LINK_OK)
-        answer->code = state->has_fatal_error        ? LINK_FAILED
-                       : state->has_warning_or_error ? LINK_WARNED
-                                                     : LINK_OK;
+    for (size_t i = 0; i < DRIVER_PHASES; i++)
+        if (driver_phases[i].is_teardown)
+            run_phase(unit, i);
+    if (unit->switches.phase_trace)
+        trace(unit);
+    if (code == LINK_OK && state->has_warning_or_error)
+        code = state->has_fatal_error ? LINK_FAILED : LINK_WARNED;
     if (state->sink->text.size)
-        answer->result->log = buffer_take(&state->sink->text, NULL);
-    if (answer->code == LINK_OK || answer->code == LINK_WARNED)
-        answer->result->cubin = buffer_take(&answer->unit->cubin, &answer->result->cubin_size);
-    return answer->code;
+        unit->result->log = buffer_take(&state->sink->text, NULL);
+    if (code == LINK_OK || code == LINK_WARNED)
+        unit->result->cubin = buffer_take(&unit->cubin, &unit->result->cubin_size);
+    return code;
 }
 
 /* Writes messages into the log, whose format does not depend on the user's output options. */
@@ -388,16 +380,11 @@ static int assemble(void *unused, const struct minilink_job *job, struct minilin
     struct diag_sink sink = {0};
     struct diag_state *state = diag_state_get();
     struct diag_state outer = *state;
-    struct unit unit = {.job = job};
-    struct answer answer = {.unit = &unit, .state = state, .result = result};
+    struct unit unit = {.job = job, .result = result};
 
     (void)unused;
     report_into(state, &sink);
-    answer.code = context_run(run_until_failure, &unit);
-    for (size_t i = 0; i < DRIVER_PHASES; i++)
-        if (driver_phases[i].is_teardown)
-            run_phase(&unit, i);
-    enum link_code code = context_run(give_answer, &answer);
+    enum link_code code = context_run(run_all, &unit);
     outer.event_thread = state->event_thread; /* belongs to the thread once it is set */
     *state = outer;
     buffer_free(&unit.cubin);

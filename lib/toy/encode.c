@@ -4,8 +4,6 @@
 #include "cubin/format.h"
 #include "language/opcode.h"
 
-#define ERROR_LIMIT 20u
-
 /* A LABEL word whose distance must be filled in. */
 struct fixup {
     size_t word;      /* offset in the buffer */
@@ -23,19 +21,17 @@ struct encoder {
     struct fixup *fixups;
     size_t fixup_count;
     size_t fixup_capacity;
-    unsigned errors;
 };
 
 static void put_operand(struct encoder *encoder, const struct operand *operand, bool is_inner);
 
-static void fail(struct encoder *encoder, const char *message)
+static bool fail(const struct encoder *encoder, const char *message)
 {
     struct diag_place place = {.file = encoder->file, .line = encoder->instruction->line};
 
-    if (encoder->errors++ < ERROR_LIMIT)
-        diag_at(DIAG_ERROR, &place, "Instruction '%s' of '%.*s' cannot be encoded: %s",
-                opcode_get(encoder->instruction->opcode)->name, TEXT_ARG(encoder->body->function),
-                message);
+    return diag_at(DIAG_ERROR, &place, "Instruction '%s' of '%.*s' cannot be encoded: %s",
+                   opcode_get(encoder->instruction->opcode)->name,
+                   TEXT_ARG(encoder->body->function), message);
 }
 
 static void put_word(struct encoder *encoder, struct code_word word)
@@ -193,7 +189,7 @@ static void put_head(struct buffer *code, const struct instruction *instruction)
     buffer_append(code, (char[CODE_WORD_SIZE]){0}, words * CODE_WORD_SIZE - size);
 }
 
-static void put_instruction(struct encoder *encoder, struct instruction *instruction)
+static bool put_instruction(struct encoder *encoder, struct instruction *instruction)
 {
     struct buffer *code = encoder->code;
     size_t at = code->size, words;
@@ -216,9 +212,10 @@ static void put_instruction(struct encoder *encoder, struct instruction *instruc
         put_operand(encoder, &operands[i], false);
     words = (code->size - at) / CODE_WORD_SIZE;
     if (words > CODE_MOST_WORDS)
-        fail(encoder, "it has too many operands");
+        return fail(encoder, "it has too many operands");
     memcpy(code->data + at + offsetof(struct code_head, words),
            &(uint16_t){words & CODE_MOST_WORDS}, sizeof(uint16_t));
+    return code->size <= UINT32_MAX || fail(encoder, "the function is larger than 4 GiB");
 }
 
 static void fill_in_labels(struct encoder *encoder)
@@ -244,14 +241,9 @@ bool encode_body(struct body *body, const char *file, struct buffer *code,
 
     for (size_t i = 0; i < body->label_count; i++)
         body->labels[i].holder = NO_INDEX;
-    for (size_t i = 0; i < body->instruction_count && encoder.errors < ERROR_LIMIT; i++) {
-        put_instruction(&encoder, &body->instructions[i]);
-        if (code->size > UINT32_MAX) {
-            fail(&encoder, "the function is larger than 4 GiB");
-            break;
-        }
-    }
-    if (encoder.errors == 0)
-        fill_in_labels(&encoder);
-    return encoder.errors == 0;
+    for (size_t i = 0; i < body->instruction_count; i++)
+        if (!put_instruction(&encoder, &body->instructions[i]))
+            return false;
+    fill_in_labels(&encoder);
+    return true;
 }

@@ -122,25 +122,17 @@ static void print_reference(struct printer *printer, struct code_word word)
         print_integer(printer->out, word.value);
 }
 
-static void print_elements(struct printer *printer, uint64_t count, const char *separator)
+static void print_elements(struct printer *printer, uint64_t count, const char *begin,
+                           const char *separator, const char *end)
 {
     printer->is_wrong |= ++printer->depth > CODE_DEEPEST_GROUP && count > 0;
+    buffer_string(printer->out, begin);
     for (uint64_t i = 0; i < count && !printer->is_wrong; i++) {
         buffer_string(printer->out, i ? separator : "");
         print_operand(printer);
     }
+    buffer_string(printer->out, end);
     printer->depth--;
-}
-
-static void print_group(struct printer *printer, struct code_word word, const char *brackets)
-{
-    if (word.part == PART_PAIR) {
-        print_elements(printer, word.payload, "|");
-        return;
-    }
-    buffer_char(printer->out, brackets[0]);
-    print_elements(printer, word.payload, ", ");
-    buffer_char(printer->out, brackets[1]);
 }
 
 static void print_address(struct printer *printer, struct code_word word)
@@ -160,21 +152,19 @@ static void print_address(struct printer *printer, struct code_word word)
         struct code_word list = next_word(printer);
 
         printer->is_wrong |= list.kind != CODE_KIND(OPERAND_LIST);
-        buffer_string(out, ", ");
-        print_elements(printer, list.payload, ", ");
+        print_elements(printer, list.payload, ", ", ", ", "");
     }
     buffer_string(out, word.part == PART_UNIFIED ? "].unified" : "]");
 }
 
-static void print_immediate(struct printer *printer, struct code_word word)
+static void print_immediate(struct buffer *out, struct code_word word)
 {
     if (word.form == 0)
-        print_integer(printer->out, word.value);
+        print_integer(out, word.value);
     else if (word.form == 1)
-        buffer_printf(printer->out, "0f%08X", (unsigned)word.value);
+        buffer_printf(out, "0f%08X", (unsigned)word.value);
     else
-        buffer_printf(printer->out, "0d%016llX", (unsigned long long)word.value);
-    printer->is_wrong |= word.form > 2;
+        buffer_printf(out, "0d%016llX", (unsigned long long)word.value);
 }
 
 /* Prints the operand that begins with the next word. */
@@ -193,13 +183,12 @@ static void print_operand(struct printer *printer)
         print_component(out, word);
         break;
     case CODE_KIND(OPERAND_IMMEDIATE):
-        print_immediate(printer, word);
+        printer->is_wrong |= word.form > 2;
+        print_immediate(out, word);
         break;
     case CODE_KIND(OPERAND_SPECIAL):
-        if (word.payload && word.payload < special_words.count)
-            buffer_string(out, special_name((uint16_t)word.payload));
-        else
-            printer->is_wrong = true;
+        printer->is_wrong |= word.payload == 0 || word.payload >= special_words.count;
+        buffer_string(out, printer->is_wrong ? "" : special_name((uint16_t)word.payload));
         break;
     case CODE_KIND(OPERAND_SYMBOL):
         printer->is_wrong |= !word.form;
@@ -214,10 +203,13 @@ static void print_operand(struct printer *printer)
                                      : (unsigned long long)word.value);
         break;
     case CODE_KIND(OPERAND_VECTOR):
-        print_group(printer, word, "{}");
-        break;
     case CODE_KIND(OPERAND_LIST):
-        print_group(printer, word, "()");
+        if (word.part == PART_PAIR)
+            print_elements(printer, word.payload, "", "|", "");
+        else if (word.kind == CODE_KIND(OPERAND_LIST))
+            print_elements(printer, word.payload, "(", ", ", ")");
+        else
+            print_elements(printer, word.payload, "{", ", ", "}");
         break;
     case CODE_KIND(OPERAND_NAME):
         buffer_string(out, "prototype");

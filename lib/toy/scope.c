@@ -12,9 +12,8 @@
 
 static bool say(const struct unit *unit, const struct ptx_item *item, const char *message)
 {
-    diag_at(DIAG_ERROR, &(struct diag_place){.file = unit->module.file, .line = item->line}, "%s",
-            message);
-    return false;
+    return diag_at(DIAG_ERROR, &(struct diag_place){.file = unit->module.file, .line = item->line},
+                   "%s", message);
 }
 
 /* `format` has a place for the item's name. */

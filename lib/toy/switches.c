@@ -17,6 +17,8 @@ enum value {
     FLAG,    /* has no value; stored as bool */
     BOOLEAN, /* stored as a number */
     NUMBER,
+    NATURAL,   /* a number of 0 or more */
+    RESERVED,  /* a number of registers */
     REGISTERS, /* a number, or archmin or archmax */
     WORD,
     LIST,
@@ -48,7 +50,7 @@ static const struct row {
     {"executable", NULL, FLAG, AT(executable)},
     {"extensible-whole-program", "ewp", FLAG, AT(extensible)},
     {"fast-compile", NULL, FLAG, AT(fast_compile)},
-    {"first-reserved-rreg", NULL, NUMBER, AT(first_reserved)},
+    {"first-reserved-rreg", NULL, RESERVED, AT(first_reserved)},
     {"fmad", NULL, BOOLEAN, NOWHERE},
     {"force-load-cache", "flcm", WORD, AT(forced_cache[0])},
     {"force-store-cache", "fscm", WORD, AT(forced_cache[1])},
@@ -68,18 +70,18 @@ static const struct row {
     {"position-independent-code", "pic", BOOLEAN, AT(position_independent)},
     {"preserve-relocs", NULL, FLAG, AT(preserve_relocations)},
     {"register-usage-level", "regUsageLevel", NUMBER, AT(register_usage_level)},
-    {"reserved-rreg-count", NULL, NUMBER, AT(reserved_count)},
+    {"reserved-rreg-count", NULL, RESERVED, AT(reserved_count)},
     {"return-at-end", "ret-end", FLAG, NOWHERE},
     {"sanitize", NULL, WORD, AT(sanitizer)},
     {"sp-bounds-check", NULL, FLAG, NOWHERE},
-    {"split-compile", NULL, NUMBER, AT(split_compile)},
+    {"split-compile", NULL, NATURAL, AT(split_compile)},
     {"suppress-async-bulk-multicast-advisory-warning", NULL, FLAG, NOWHERE},
     {"suppress-debug-info", NULL, FLAG, AT(no_debug_info)},
     {"suppress-double-demote-warning", NULL, FLAG, NOWHERE},
     {"suppress-sparse-mma-advisory-info", NULL, FLAG, NOWHERE},
     {"suppress-stack-size-warning", NULL, FLAG, NOWHERE},
     {"threads-dynamic-scheduling", NULL, BOOLEAN, AT(dynamic_scheduling)},
-    {"threads-min-section-size", NULL, NUMBER, AT(minimum_section)},
+    {"threads-min-section-size", NULL, NATURAL, AT(minimum_section)},
     {"verbose", "v", FLAG, AT(verbose)},
     {"warn-on-double-precision-use", "warn-double-usage", FLAG, NOWHERE},
     {"warn-on-local-memory-usage", "warn-lmem-usage", FLAG, AT(warn_on_local_memory)},
@@ -89,43 +91,38 @@ static const struct row {
 
 #define ROWS (sizeof rows / sizeof *rows)
 
-/* State of reading a list of options. */
-struct reader {
-    struct unit *unit;
-    const char *const *at;   /* the current word */
-    const char *given[ROWS]; /* by option: its value so far */
-};
-
-static const struct row *find(struct text name)
+/* The option that the word names, and the value behind its name; NULL: neither. -O3 and -m64 are
+ * one word. */
+static const struct row *find_switch(const char *word, const char **value)
 {
-    for (size_t i = 0; i < ROWS; i++)
-        if (text_equal(name, text_of(rows[i].name)) ||
-            (rows[i].short_name && text_equal(name, text_of(rows[i].short_name))))
-            return &rows[i];
-    /* -O3 and -m64 are one word. */
-    if (name.size < 2 || name.data[1] < '0' || name.data[1] > '9')
-        return NULL;
-    return name.data[0] == 'O'   ? find(TEXT("opt-level"))
-           : name.data[0] == 'm' ? find(TEXT("machine"))
-                                 : NULL;
+    const char *start = word + strspn(word, "-");
+    struct text name = {start, strcspn(start, "=")};
+
+    *value = start[name.size] ? start + name.size + 1 : NULL;
+    if (strchr("Om", *start) && name.size > 1 && text_is_digit(start[1])) {
+        *value = *value ?: start + 1;
+        name.size = 1;
+    }
+    for (const struct row *row = rows; row < rows + ROWS && *word == '-' && name.size; row++)
+        if (text_equal(name, text_of(row->name)) || text_equal(name, text_of(row->short_name)))
+            return row;
+    return NULL;
 }
 
 static bool read_number(const char *value, int32_t *number)
 {
     char *end;
-    const char *digits = value + (*value == '-');
     long long parsed = strtoll(value, &end, 10);
 
     *number = (int32_t)parsed;
-    return *digits >= '0' && *digits <= '9' && !*end && parsed > INT32_MIN && parsed <= INT32_MAX;
+    return text_is_digit(value[*value == '-']) && !*end && parsed > INT32_MIN &&
+           parsed <= INT32_MAX;
 }
 
 /* Like ptxas 13.0, which accepts a negative number if it only checks a bound. */
 static bool store_number(const struct row *row, const char *value, int32_t *number)
 {
-    bool is_reserved = row->field == AT(first_reserved) || row->field == AT(reserved_count);
-    bool is_natural =
-        is_reserved || row->field == AT(split_compile) || row->field == AT(minimum_section);
+    bool is_natural = row->value == NATURAL || row->value == RESERVED;
 
     if (row->value == BOOLEAN) {
         *number = strcmp(value, "true") == 0;
@@ -140,66 +137,57 @@ static bool store_number(const struct row *row, const char *value, int32_t *numb
         return row->value == REGISTERS
                    ? diag_fatal("Invalid value '%s' for option '%s'", value, row->name)
                    : diag_fatal("'%s': expected a number", value);
-    return !((is_natural && *number < 0) || (is_reserved && *number > MOST_RESERVED)) ||
+    return !((is_natural && *number < 0) || (row->value == RESERVED && *number > MOST_RESERVED)) ||
            diag_fatal("Invalid value '%s' for option '--%s'", value, row->name);
 }
 
-static bool store(struct reader *reader, const struct row *row, const char *value)
+/* `before`: the value that the option had until now, or NULL. */
+static bool store(struct unit *unit, const struct row *row, const char *value, const char *before)
 {
-    const char **given = &reader->given[row - rows];
-    void *field = (char *)&reader->unit->switches + row->field;
-    struct text rest = text_of(value ? value : ""), *list = field;
+    void *field = (char *)&unit->switches + row->field;
+    struct text rest = text_of(value), *list = field, part;
 
-    if (row->value == FLAG) {
-        *(bool *)field = true;
-        return true;
-    }
     if (row->value == LIST) {
-        for (struct text part; text_take_part(&rest, &part);)
-            *list = list->size ? text_of(arena_printf(&reader->unit->arena, "%.*s,%.*s",
-                                                      TEXT_ARG(*list), TEXT_ARG(part)))
-                               : part;
+        if (text_take_part(&rest, &part))
+            *list = text_of(arena_printf(&unit->arena, "%.*s,%s", TEXT_ARG(*list), value));
         return true;
     }
-    if (*given && strcmp(*given, value) != 0)
+    if (before && strcmp(before, value) != 0)
         diag_warning("incompatible redefinition for option '%s', the last value of this option was "
                      "used",
                      row->name);
-    *given = value;
     if (row->value != WORD)
         return store_number(row, value, field);
     *(const char **)field = value;
     return true;
 }
 
-/* Reads the current word, and the next one if that is its value. */
-static bool read_one(struct reader *reader)
+/* Reads the option at *at, and moves on to the next word if that is its value. */
+static bool read_one(struct unit *unit, const char *const **at, const char *given[])
 {
-    const char *word = *reader->at;
-    struct text name = text_of(word + strspn(word, "-"));
-    const char *equals = memchr(name.data, '=', name.size);
-    const char *value = equals ? equals + 1 : NULL;
+    const char *word = **at, *value;
+    const struct row *row = find_switch(word, &value);
 
-    if (equals)
-        name.size = (size_t)(equals - name.data);
-    const struct row *row = *word == '-' ? find(name) : NULL;
     if (!row)
         return diag_fatal("Unknown option '%s'", word);
-    if (row->value == FLAG && value)
-        return diag_fatal("no argument expected after '%.*s'", (int)(equals - word), word);
-    if (!value && name.size > 1 && name.data[1] >= '0' && name.data[1] <= '9')
-        value = name.data + 1; /* see find() */
-    if (row->value != FLAG && !value && reader->at[1])
-        value = *++reader->at;
-    if (row->value != FLAG && !value)
+    if (row->value == FLAG) {
+        *((bool *)&unit->switches + row->field) = true;
+        return !value ||
+               diag_fatal("no argument expected after '%.*s'", (int)strcspn(word, "="), word);
+    }
+    if (!value && (*at)[1])
+        value = *++*at;
+    if (!value)
         return diag_fatal("Option '%s' requires an argument", row->name);
-    return store(reader, row, value);
+    const char *before = given[row - rows];
+    given[row - rows] = value;
+    return store(unit, row, value, before);
 }
 
 bool switches_read(struct unit *unit)
 {
+    const char *given[ROWS] = {NULL}; /* by option: its value so far */
     bool ok = true;
-    struct reader reader = {.unit = unit, .at = unit->job->options};
 
     unit->switches = (struct switches){.dynamic_scheduling = true,
                                        .expensive = SWITCH_NOT_GIVEN,
@@ -211,8 +199,8 @@ bool switches_read(struct unit *unit)
                                        .maxrregcount = SWITCH_NOT_GIVEN,
                                        .function_maxrregcount = SWITCH_NOT_GIVEN,
                                        .minnctapersm = SWITCH_NOT_GIVEN};
-    for (; reader.at && *reader.at; reader.at++)
-        ok &= read_one(&reader);
+    for (const char *const *at = unit->job->options; at && *at; at++)
+        ok &= read_one(unit, &at, given);
     return ok;
 }
 

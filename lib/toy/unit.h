@@ -227,6 +227,7 @@ enum mode {
 struct unit {
     const struct minilink_job *job; /* from phase 14 on with the switches applied: own_job */
     struct minilink_job own_job;
+    struct minilink_result *result;
     struct switches switches;
     enum mode mode;
     struct {
