@@ -65,13 +65,12 @@ static void count_threads(struct assembly *assembly)
 static void fit_into_memory(struct assembly *assembly)
 {
     size_t count = assembly->count;
-    uint64_t *needs = memory_alloc(count, sizeof *needs);
+    uint64_t *needs = arena_alloc(&assembly->arena, count, sizeof *needs);
 
     for (size_t i = 0; i < count; i++)
         needs[i] = MEMORY_TO_START + MEMORY_OF_BYTE * assembly->chunks->list[i].text.size;
     assembly->threads =
         memory_budget_threads(assembly->threads, assembly->request->memory_limit, needs, count);
-    free(needs);
 }
 
 /* The options of a chunk that has some of its own: these, then the request's, of which the limit on
@@ -112,10 +111,9 @@ static void prepare_outputs(struct assembly *assembly)
     const struct chunks *chunks = assembly->chunks;
     size_t count = chunks->count;
 
-    assembly->items = memory_zalloc(count, sizeof *assembly->outputs + sizeof *assembly->items +
-                                               sizeof *assembly->tasks);
-    assembly->tasks = (struct pool_task *)(assembly->items + count);
-    assembly->outputs = (struct chunk_output *)(assembly->tasks + count);
+    assembly->tasks = arena_alloc(&assembly->arena, count, sizeof *assembly->tasks);
+    assembly->items = arena_alloc(&assembly->arena, count, sizeof *assembly->items);
+    assembly->outputs = arena_zalloc(&assembly->arena, count, sizeof *assembly->outputs);
     assembly->count = count;
     assembly->first_failed = count;
     assembly->parent = diag_state_get();
@@ -178,17 +176,15 @@ static void make_chunk_tasks(struct assembly *assembly)
 }
 
 /* -vv: shows the options of ptxas, wherever it runs. */
-static void tell_options(const struct assembly *assembly)
+static void tell_options(struct assembly *assembly)
 {
     const struct chunk_output *outputs = assembly->outputs;
-    struct arena arena = {0};
 
     if (!assembly->request->assembler->ptxas.path || diag_state_get()->verbose < 2)
         return;
-    CONTEXT_DEFER(arena_cleanup, &arena);
     for (size_t i = 0; i < assembly->count; i++) {
         const struct minilink_job job = chunk_job_of(&assembly->items[i]);
-        const char *const *options = ptxas_options(&arena, &job);
+        const char *const *options = ptxas_options(&assembly->arena, &job);
 
         if (i && outputs[i].options == outputs[i - 1].options)
             continue;
@@ -296,13 +292,10 @@ static void report_failure(const struct assembly *assembly, size_t index, bool i
 }
 
 /* Prints the messages about chunks that make one program, as messages about the program. */
-static void report_program(const struct assembly *assembly)
+static void report_program(struct assembly *assembly)
 {
-    struct arena arena = {0};
-    const char **logs;
+    const char **logs = arena_alloc(&assembly->arena, assembly->count, sizeof *logs);
 
-    CONTEXT_DEFER(arena_cleanup, &arena);
-    logs = arena_alloc(&arena, assembly->count, sizeof *logs);
     for (size_t i = 0; i < assembly->count; i++)
         logs[i] = assembly->outputs[i].log;
     log_replay_exact(assembly->chunks, logs);
@@ -316,15 +309,13 @@ static uint32_t register_limit(const char *log)
     static const char words[] = "with max regcount of ";
     uint32_t limit = UINT32_MAX;
 
-    for (const char *line = log; line && *line; line = strchr(line, '\n')) {
-        const char *end, *found;
+    for (struct text rest = text_of(log), line; text_scan_line(&rest, &line);) {
+        const char *found;
         unsigned long value;
 
-        line += *line == '\n';
-        end = strchrnul(line, '\n');
-        if (!memmem(line, (size_t)(end - line), "error", 5))
+        if (!memmem(line.data, line.size, "error", 5))
             continue;
-        found = memmem(line, (size_t)(end - line), words, sizeof words - 1);
+        found = memmem(line.data, line.size, words, sizeof words - 1);
         value = found ? strtoul(found + sizeof words - 1, NULL, 10) : 0;
         if (value == 0 || value >= UINT32_MAX)
             return UINT32_MAX;
@@ -336,7 +327,7 @@ static uint32_t register_limit(const char *log)
 
 /* Prints, in chunk order, the messages about every chunk up to the first that failed; which later
  * chunks were run depends on timing. With keep_going all were run, and all are printed. */
-static enum link_code report_results(const struct assembly *assembly)
+static enum link_code report_results(struct assembly *assembly)
 {
     const struct chunk_output *outputs = assembly->outputs;
     size_t count = assembly->count, failed = assembly->first_failed;
@@ -392,7 +383,6 @@ static void free_assembly(struct assembly *assembly, bool keep)
         free(output->log);
         diag_sink_free(&output->sink);
     }
-    free(assembly->items);
     arena_free(&assembly->arena);
     if (!keep)
         cubins_free(cubins);

@@ -1,10 +1,10 @@
 /* chunk_cache.c: a chunk's key, and its cubin and log as parts of an entry. */
 #include "assemble/workitem.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/memory.h"
 
 enum { PART_CUBIN, PART_LOG };
 
@@ -23,34 +23,6 @@ struct cache_key chunk_cache_request(const struct assemble_request *request)
     return key_end(&key);
 }
 
-static void *copy_part(struct bytes part)
-{
-    char *copy = malloc(part.size + 1);
-
-    if (!copy)
-        return NULL;
-    if (part.size)
-        memcpy(copy, part.data, part.size);
-    copy[part.size] = '\0';
-    return copy;
-}
-
-/* Copies the parts into separate buffers, which the output's owner frees. False without memory. */
-static bool take_cached(struct chunk_output *output, const struct cache_value *value)
-{
-    const struct bytes *log = &value->parts[PART_LOG];
-
-    output->cubin_size = value->parts[PART_CUBIN].size;
-    output->cubin = copy_part(value->parts[PART_CUBIN]);
-    output->log = log->size ? copy_part(*log) : NULL;
-    if (output->cubin && output->cubin_size && (output->log || !log->size))
-        return true;
-    free(output->cubin);
-    free(output->log);
-    output->cubin = output->log = NULL;
-    return false;
-}
-
 static struct cache_key key_of(const struct cache_key *request, const struct chunk *chunk)
 {
     struct key key;
@@ -67,17 +39,22 @@ bool chunk_cache_find(struct cache *cache, const struct cache_key *request,
 {
     uint64_t start = clock_now();
     struct cache_value value;
-    bool is_found;
+    const struct bytes *cubin = &value.parts[PART_CUBIN], *log = &value.parts[PART_LOG];
 
     if (!cache)
         return false;
     output->key = key_of(request, chunk);
     if (!cache_lookup(cache, CACHE_CHUNK, &output->key, &value))
         return false;
-    is_found = take_cached(output, &value);
-    cache_value_free(&value);
+    CONTEXT_DEFER(memory_cleanup, &value.owner);
+    if (cubin->size == 0)
+        return false;
+    output->cubin = memory_copy_string((const char *)cubin->data, cubin->size);
+    output->cubin_size = cubin->size;
+    if (log->size)
+        output->log = memory_copy_string((const char *)log->data, log->size);
     output->nanoseconds = clock_now() - start;
-    return is_found;
+    return true;
 }
 
 /* Whether the log has the chunk's name only at the beginning of lines, where it is not shown: its

@@ -68,6 +68,7 @@ static struct text take_source_line(struct text *log)
     return source;
 }
 
+/* `place`: NULL = none. */
 static void report_at(enum diag_severity severity, const struct diag_place *place,
                       const struct chunks *chunks, struct text text)
 {
@@ -90,13 +91,6 @@ static void report_at(enum diag_severity severity, const struct diag_place *plac
         at = end;
     }
     diag_at(severity, place, "%.*s", TEXT_ARG(buffer_view(&own)));
-}
-
-static void replay_line(const struct chunks *chunks, enum diag_severity severity, struct text text)
-{
-    const struct diag_place nowhere = {0};
-
-    report_at(severity, &nowhere, chunks, text);
 }
 
 /* Reports a message about the chunk, or, if its line is known, about the member's line that it came
@@ -129,13 +123,13 @@ void log_replay(const struct chunks *chunks, const struct chunk *chunk, struct t
         if (text_drop_blanks(line).size == 0)
             continue;
         if (has_message && (line.data[0] == ' ' || line.data[0] == '\t')) {
-            replay_line(chunks, DIAG_NOTE, text_drop_blanks(line));
+            report_at(DIAG_NOTE, NULL, chunks, text_drop_blanks(line));
             continue;
         }
         if (!log_line_parse(drop_name(line), &message)) {
             /* Consecutive lines of unknown form are one message. */
             if (has_message && !was_known)
-                replay_line(chunks, DIAG_NOTE, line);
+                report_at(DIAG_NOTE, NULL, chunks, line);
             else
                 report_in_chunk(
                     chunks, chunk,
@@ -151,7 +145,7 @@ void log_replay(const struct chunks *chunks, const struct chunk *chunk, struct t
                 report_in_chunk(chunks, chunk, &message,
                                 message.column > 0 ? take_source_line(&log) : (struct text){0});
             else
-                replay_line(chunks, message.severity, message.text);
+                report_at(message.severity, NULL, chunks, message.text);
         }
         has_message = true;
     }

@@ -36,43 +36,35 @@ char *ptxas_find(const struct assembler_request *request, struct toolkit_search 
     return toolkit_find_ptxas(&toolkit, search);
 }
 
-static char *find_or_report(const struct assembler_request *request, const char **place)
+bool ptxas_open(struct ptxas *ptxas, const struct assembler_request *request)
 {
     struct toolkit_search search = {0};
-    char *found;
 
     CONTEXT_DEFER(toolkit_search_cleanup, &search);
-    found = ptxas_find(request, &search);
-    *place = search.why;
-    if (!found) {
-        diag_fatal("Could not find ptxas (looked for %.*s)", TEXT_ARG(buffer_view(&search.tried)));
-        diag_note("Set CUDA_HOME, or use --ptxas= or --cuda-path=; --assembler=builtin needs none");
-    }
-    return found;
-}
-
-/* Drops the last line of *text and returns it. */
-static struct text take_last_line(struct text *text)
-{
-    size_t end, start;
-
-    while (text->size > 0 && strchr(" \r\n", text->data[text->size - 1]))
-        text->size--;
-    end = start = text->size;
-    while (start > 0 && text->data[start - 1] != '\n')
-        start--;
-    text->size = start;
-    return (struct text){text->data + start, end - start};
+    ptxas->timeout = request->timeout;
+    ptxas->path = ptxas_find(request, &search);
+    ptxas->place = search.why;
+    if (ptxas->path)
+        return true;
+    diag_fatal("Could not find ptxas (looked for %.*s)", TEXT_ARG(buffer_view(&search.tried)));
+    diag_note("Set CUDA_HOME, or use --ptxas= or --cuda-path=; --assembler=builtin needs none");
+    return false;
 }
 
 /* The last two lines of its output. */
 static char *read_ptxas_version(const struct exec_result *result)
 {
-    struct text output = {result->output ? result->output : "", result->output_size};
-    struct text build = take_last_line(&output);
-    struct text release = take_last_line(&output);
+    struct text output = {result->output, result->output_size}, line, release = {0}, build = {0};
     struct buffer version = {0};
 
+    while (text_scan_line(&output, &line)) {
+        while (line.size > 0 && strchr(" \r", line.data[line.size - 1]))
+            line.size--;
+        if (line.size == 0)
+            continue;
+        release = build;
+        build = line;
+    }
     buffer_printf(&version, "%.*s; %.*s", TEXT_ARG(release), TEXT_ARG(build));
     return version.data;
 }
@@ -93,13 +85,6 @@ static char *ask_ptxas_version(const struct ptxas *ptxas, char *why, size_t size
         return read_ptxas_version(&result);
     snprintf(why, size, "Could not ask '%s' for its version: it %s", ptxas->path, end);
     return NULL;
-}
-
-bool ptxas_open(struct ptxas *ptxas, const struct assembler_request *request)
-{
-    ptxas->timeout = request->timeout;
-    ptxas->path = find_or_report(request, &ptxas->place);
-    return ptxas->path != NULL;
 }
 
 void ptxas_tell(struct ptxas *ptxas)

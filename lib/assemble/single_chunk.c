@@ -91,47 +91,35 @@ static enum link_code assemble_single(struct single_chunk *chunk)
                          &chunk->result);
 }
 
-static struct bytes cubin_of(const struct single_chunk *chunk, enum link_code code)
-{
-    return code == LINK_OK ? (struct bytes){chunk->result.cubin, chunk->result.cubin_size}
-                           : (struct bytes){0};
-}
-
-static bool write_chunk_report(struct single_chunk *chunk, enum link_code code)
-{
-    job_report_write(&chunk->report, code, files_bytes(&chunk->input), cubin_of(chunk, code),
-                     text_of(chunk->result.log));
-    return output_write_file(chunk->request->report, buffer_bytes(&chunk->report));
-}
-
-static enum link_code run_single(struct single_chunk *chunk)
-{
-    const struct single_chunk_request *request = chunk->request;
-    enum link_code code = open_all(chunk);
-
-    if (code != LINK_OK)
-        return code;
-    code = assemble_single(chunk);
-    if (code == LINK_NO_MEMORY)
-        context_raise(LINK_NO_MEMORY);
-    if (code == LINK_OK && !output_write_file(request->output, cubin_of(chunk, code)))
-        return LINK_ENVIRONMENT;
-    if (request->report && !write_chunk_report(chunk, code))
-        return LINK_ENVIRONMENT;
-    /* Without a report the messages are printed. */
-    if ((!request->report || code != LINK_OK) && chunk->result.log)
-        diag_text(text_of(chunk->result.log));
-    if (code != LINK_OK)
-        diag_error("%s: '%s' could not be assembled by '%s' (code %d)",
-                   assembler_code_text((int)code), request->input, chunk->assembler.table.name,
-                   (int)code);
-    return code;
-}
-
 enum link_code single_chunk_run(const struct single_chunk_request *request)
 {
     struct single_chunk chunk = {.request = request};
+    struct bytes cubin = {0};
+    struct text log;
 
     CONTEXT_DEFER(end_single, &chunk);
-    return run_single(&chunk);
+    enum link_code code = open_all(&chunk);
+    if (code != LINK_OK)
+        return code;
+    code = assemble_single(&chunk);
+    log = text_of(chunk.result.log);
+    if (code == LINK_NO_MEMORY)
+        context_raise(LINK_NO_MEMORY);
+    if (code == LINK_OK)
+        cubin = (struct bytes){chunk.result.cubin, chunk.result.cubin_size};
+    if (code == LINK_OK && !output_write_file(request->output, cubin))
+        return LINK_ENVIRONMENT;
+    if (request->report) {
+        job_report_write(&chunk.report, code, files_bytes(&chunk.input), cubin, log);
+        if (!output_write_file(request->report, buffer_bytes(&chunk.report)))
+            return LINK_ENVIRONMENT;
+    }
+    /* Without a report the messages are printed. */
+    if ((!request->report || code != LINK_OK) && log.data)
+        diag_text(log);
+    if (code != LINK_OK)
+        diag_error("%s: '%s' could not be assembled by '%s' (code %d)",
+                   assembler_code_text((int)code), request->input, chunk.assembler.table.name,
+                   (int)code);
+    return code;
 }

@@ -45,7 +45,7 @@ struct assembly {
     size_t count; /* of chunks */
     uint32_t threads;
     char arch[ARCH_NAME_SIZE];
-    struct arena arena;              /* for chunks' options */
+    struct arena arena;
     struct minilink_job job;         /* the fields that are the same for all chunks */
     const struct diag_state *parent; /* the link thread's, for its reporting flags */
     struct chunk_output *outputs;    /* of all chunks, by index, */
@@ -123,7 +123,7 @@ bool workitem_is_cancelled(void *item);
 struct cache_key chunk_cache_request(const struct assemble_request *request);
 
 /* Sets the output's key, and fills in its cubin and its log when the cache has them. False when the
- * chunk has to be assembled. */
+ * chunk has to be assembled. Raises LINK_NO_MEMORY. */
 bool chunk_cache_find(struct cache *cache, const struct cache_key *request,
                       const struct chunk *chunk, struct chunk_output *output);
 
