@@ -98,35 +98,17 @@ bool limits_check_tensor_forms(struct merging *m)
     return !m->failed;
 }
 
-/* Bit 0: TCGEN05_1CTA_USED, bit 1: TCGEN05_2CTA_USED. */
-static unsigned cta_groups(struct bytes rest)
-{
-    struct info_record record;
-    unsigned groups = 0;
-
-    while (info_next(&rest, &record))
-        groups |= record.attribute == EIATTR_TCGEN05_1CTA_USED   ? 1u
-                  : record.attribute == EIATTR_TCGEN05_2CTA_USED ? 2u
-                                                                 : 0;
-    return groups;
-}
-
 /* Measured: a kernel may use both itself, but not one while a function that it reaches uses the
  * other. */
 void limits_check_cta_groups(struct merging *m)
 {
-    for (uint32_t i = 0; i < m->symbol_count; i++) {
-        unsigned own = cta_groups(m->functions[i].records), others = 0;
-        const uint32_t *found;
-        size_t count;
+    const uint32_t both = REACHES_CTA | REACHES_CTAS;
 
-        if (!merged_is_kernel(&m->symbols[i]) || !m->is_live[i] || (own != 1 && own != 2))
-            continue;
-        count = reach_walk(m, i, REACHES_RECORDS, &found);
-        for (size_t k = 0; k < count; k++)
-            if (found[k] != i)
-                others |= cta_groups(m->functions[found[k]].records);
-        if (others & (3u - own))
+    for (uint32_t i = 0; i < m->symbol_count; i++) {
+        uint32_t own = m->functions[i].flags & both;
+
+        if (merged_is_kernel(&m->symbols[i]) && m->is_live[i] && own && own != both &&
+            (m->reach[i].flags & both) == both)
             MERGING_ERROR(m,
                           "Function '%.*s' uses single CTA(.cta_group::1) and CTA pair "
                           "granularity(.cta_group::2) and that is not allowed.",

@@ -52,6 +52,8 @@ enum reach_flag {
     REACHES_RECORDS = 128,  /* a function with records that a kernel which reaches it needs */
     REACHES_RECONFIG = 256, /* code that changes its number of registers as it runs */
     REACHES_MASK = 512,     /* a function with SPARSE_MMA_MASK */
+    REACHES_CTA = 1024,     /* code that uses tensor memory of one CTA */
+    REACHES_CTAS = 2048,    /* ... of a pair of CTAs */
 };
 
 /* What is known about a function by itself; struct reach is about all that it can reach. */

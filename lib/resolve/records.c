@@ -67,6 +67,10 @@ static void gather_function_records(const struct merging *m, struct merged_funct
             function->flags |= REACHES_RECONFIG;
         if (record.attribute == EIATTR_SPARSE_MMA_MASK)
             function->flags |= REACHES_MASK;
+        if (record.attribute == EIATTR_TCGEN05_1CTA_USED)
+            function->flags |= REACHES_CTA;
+        if (record.attribute == EIATTR_TCGEN05_2CTA_USED)
+            function->flags |= REACHES_CTAS;
         if (record.attribute == EIATTR_NUM_BARRIERS)
             function->barriers = record.value;
         else if (record.attribute == EIATTR_MAXREG_COUNT)
