@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/little.h"
 #include "base/search.h"
 #include "diag/diag.h"
 #include "join/join.h"
@@ -18,11 +17,9 @@
 struct bank {
     const struct chunks *chunks;
     struct cubin cubin;
-    struct table functions;           /* driver functions, to their places in the chunks' list */
-    struct table symbols;             /* the cubin's symbols, to their sections */
-    uint64_t *calls;                  /* by section: driver functions that its code calls */
-    struct cubin_relocation *entries; /* of the bank, in order */
-    size_t count, at;                 /* of them; the next one */
+    struct table functions; /* driver functions, to their places in the chunks' list */
+    struct table symbols;   /* the cubin's symbols, to their sections */
+    uint64_t *calls;        /* by section: driver functions that its code calls */
 };
 
 static uint32_t driver_function(const struct bank *bank, uint32_t symbol)
@@ -32,86 +29,62 @@ static uint32_t driver_function(const struct bank *bank, uint32_t symbol)
                : TABLE_NONE;
 }
 
-/* Reads the first part of the call graph: caller and callee, up to the mark of the second part. */
 static void read_calls(struct bank *bank)
 {
-    uint32_t section = cubin_find_class(&bank->cubin, CLASS_CALLGRAPH);
-    struct bytes data = {0};
+    const struct cubin *cubin = &bank->cubin;
+    struct bytes rest = cubin->sections[cubin_find_class(cubin, CLASS_CALLGRAPH)].data;
+    struct callgraph_entry entry = {0};
 
-    if (section)
-        data = bank->cubin.sections[section].data;
-    for (size_t at = 8; at + 8 <= data.size && little_u32(data.data + at); at += 8) {
-        uint32_t caller = little_u32(data.data + at);
-        uint32_t function = driver_function(bank, little_u32(data.data + at + 4));
+    while (callgraph_next(&rest, &entry)) {
+        uint32_t function = driver_function(bank, entry.second);
 
-        if (function != TABLE_NONE && caller < bank->cubin.symbol_count &&
-            bank->cubin.symbols[caller].section < bank->cubin.section_count)
-            bank->calls[bank->cubin.symbols[caller].section] |= UINT64_C(1) << function;
+        if (entry.part == CALLGRAPH_DIRECT && function != TABLE_NONE &&
+            entry.first < cubin->symbol_count &&
+            cubin->symbols[entry.first].section < cubin->section_count)
+            bank->calls[cubin->symbols[entry.first].section] |= UINT64_C(1) << function;
     }
 }
 
 COMPARISON(compare_places, struct cubin_relocation, COMPARE(a->offset, b->offset));
 
-static void read_bank(struct bank *bank, struct arena *arena)
-{
-    const struct cubin *cubin = &bank->cubin;
-    uint32_t list = cubin_section_find(cubin, TEXT(".rela.nv.constant4"))
-                        ?: cubin_section_find(cubin, TEXT(".rel.nv.constant4"));
-
-    bank->count = list ? cubin->sections[list].relocation_count : 0;
-    bank->entries =
-        arena_copy(arena, cubin->sections[list].relocations, bank->count, sizeof *bank->entries);
-    SORT(bank->entries, bank->count, compare_places);
-}
-
-/* The function of the bank's next entry; TABLE_NONE for a variable's. */
-static uint32_t next_function(const struct bank *bank)
-{
-    return driver_function(bank, bank->entries[bank->at].symbol);
-}
-
-/* Consumes the functions of `wanted` from the bank, in the order of their declarations. */
-static bool take_bank_functions(struct bank *bank, uint64_t wanted)
-{
-    for (uint32_t i = 0; wanted >> i; i++)
-        if (wanted >> i & 1) {
-            if (bank->at == bank->count || next_function(bank) != i)
-                return false;
-            bank->at++;
-        }
-    return true;
-}
-
-/* Kernels are visited in program order, last first. Without a bank, as in code of the built-in
- * assembler, there is no order to check. */
-static bool has_order(struct bank *bank)
+/* Whether the bank's entries are the functions that kernels call, in the order of their
+ * declarations. Kernels are visited in program order, last first. All variables stand behind the
+ * functions of the first one that is visited. */
+static bool has_order(const struct bank *bank, const struct cubin_relocation *entries, size_t count)
 {
     uint64_t seen = 0;
+    size_t at = 0;
     bool is_last = true;
 
-    if (!cubin_section_find(&bank->cubin, TEXT(".nv.constant4")))
-        return true;
-    for (size_t i = bank->chunks->symbol_count; i-- > 0;) {
+    for (size_t k = bank->chunks->symbol_count; k-- > 0;) {
         uint32_t section;
+        uint64_t calls;
 
-        if (!bank->chunks->sources[i].is_kernel)
+        if (!bank->chunks->sources[k].is_kernel)
             continue;
-        section = table_find(&bank->symbols, bank->chunks->symbols[i].name);
-        if (section == TABLE_NONE || section >= bank->cubin.section_count ||
-            !take_bank_functions(bank, bank->calls[section] & ~seen))
+        section = table_find(&bank->symbols, bank->chunks->symbols[k].name);
+        if (section == TABLE_NONE || section >= bank->cubin.section_count)
             return false;
-        seen |= bank->calls[section];
-        while (is_last && bank->at < bank->count && next_function(bank) == TABLE_NONE)
-            bank->at++;
+        calls = bank->calls[section] & ~seen;
+        for (uint32_t i = 0; calls >> i; i++)
+            if ((calls >> i & 1) &&
+                (at == count || driver_function(bank, entries[at++].symbol) != i))
+                return false;
+        while (is_last && at < count && driver_function(bank, entries[at].symbol) == TABLE_NONE)
+            at++;
+        seen |= calls;
         is_last = false;
     }
-    return bank->at == bank->count;
+    return at == count;
 }
 
 /* Whether bank 4 has the order that results from the calls of all kernels. */
 static bool check_bank(struct bytes program, const struct chunks *chunks, struct arena *arena)
 {
     struct bank bank = {.chunks = chunks};
+    const struct cubin *cubin = &bank.cubin;
+    const struct cubin_section *list;
+    struct cubin_relocation *entries;
 
     CONTEXT_DEFER(arena_cleanup, &bank.cubin.arena);
     CONTEXT_DEFER(table_cleanup, &bank.functions);
@@ -120,12 +93,17 @@ static bool check_bank(struct bytes program, const struct chunks *chunks, struct
         table_add(&bank.functions, chunks->driver_functions[i], i);
     if (!cubin_read(&bank.cubin, "the joined program", program))
         return false;
-    bank.calls = arena_zalloc(arena, bank.cubin.section_count, sizeof *bank.calls);
-    for (size_t i = 1; i < bank.cubin.symbol_count; i++)
-        table_add(&bank.symbols, bank.cubin.symbols[i].name, bank.cubin.symbols[i].section);
+    if (!cubin_section_find(cubin, TEXT(".nv.constant4")))
+        return true; /* code of the built-in assembler */
+    bank.calls = arena_zalloc(arena, cubin->section_count, sizeof *bank.calls);
+    for (size_t i = 1; i < cubin->symbol_count; i++)
+        table_add(&bank.symbols, cubin->symbols[i].name, cubin->symbols[i].section);
     read_calls(&bank);
-    read_bank(&bank, arena);
-    return has_order(&bank);
+    list = &cubin->sections[cubin_section_find(cubin, TEXT(".rela.nv.constant4"))
+                                ?: cubin_section_find(cubin, TEXT(".rel.nv.constant4"))];
+    entries = arena_copy(arena, list->relocations, list->relocation_count, sizeof *entries);
+    SORT(entries, list->relocation_count, compare_places);
+    return has_order(&bank, entries, list->relocation_count);
 }
 
 /* The kernels of the chunk, in the order of its text: its share, then those that close it, which
