@@ -24,17 +24,7 @@ struct paths {
     struct named_file *files; /* those that are read first */
     size_t count, capacity;
     struct file_identity keep; /* --keep's folder, if it exists */
-    DIR *folder;
 };
-
-static void free_paths(void *argument)
-{
-    struct paths *paths = argument;
-
-    if (paths->folder)
-        closedir(paths->folder);
-    arena_free(&paths->arena);
-}
 
 static struct file_identity place_at(const char *path)
 {
@@ -43,25 +33,24 @@ static struct file_identity place_at(const char *path)
     return stat(path, &status) == 0 ? file_identity_of(&status) : (struct file_identity){0};
 }
 
-static void add_file(struct paths *paths, const struct named_file *file)
+static struct named_file *add_file(struct paths *paths, const char *path)
 {
-    ARENA_PUSH(&paths->arena, paths->files, paths->count, paths->capacity) = *file;
+    struct named_file *file =
+        &ARENA_PUSH(&paths->arena, paths->files, paths->count, paths->capacity);
+
+    *file = (struct named_file){.path = path, .place = place_at(path)};
+    return file;
 }
 
 static void add_output(struct paths *paths, const char *option, const char *path)
 {
     const char *name = basename(path);
-    const char *folder =
-        name == path ? "."
-                     : arena_string(&paths->arena, (struct text){path, (size_t)(name - path)});
+    const struct text folder = {path, (size_t)(name - path)};
+    struct named_file *file = add_file(paths, path);
 
-    add_file(paths, &(struct named_file){path, option, place_at(path), place_at(folder), name});
-}
-
-static void add_input(struct paths *paths, const char *path)
-{
-    if (path)
-        add_file(paths, &(struct named_file){.path = path, .place = place_at(path)});
+    file->option = option;
+    file->folder = place_at(folder.size ? arena_string(&paths->arena, folder) : ".");
+    file->name = name;
 }
 
 /* Adds the files that the link reads, the programs that it runs, and minilink itself. */
@@ -77,16 +66,15 @@ static void add_inputs(struct paths *paths, const struct link_request *request,
                                   request->distribution.program};
 
     for (size_t i = 0; i < inputs->count; i++)
-        add_file(paths, &(struct named_file){.path = inputs->files[i].path,
-                                             .place = inputs->files[i].place});
+        add_file(paths, inputs->files[i].path)->place = inputs->files[i].place;
     for (size_t i = 0; i < inputs->thin_files.count; i++)
-        add_input(paths, inputs->thin_files.list[i]);
+        add_file(paths, inputs->thin_files.list[i]);
     for (size_t i = 0; i < request->response_file_count; i++)
-        add_input(paths, request->response_files[i]);
+        add_file(paths, request->response_files[i]);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-        add_input(paths, others[i]);
-    add_file(paths,
-             &(struct named_file){.path = "minilink itself", .place = place_at("/proc/self/exe")});
+        if (others[i])
+            add_file(paths, others[i]);
+    add_file(paths, "/proc/self/exe")->path = "minilink itself";
 }
 
 static const char *find_input(const struct paths *paths, struct file_identity place)
@@ -121,13 +109,21 @@ static bool check_output(const struct paths *paths, const struct named_file *out
     return true;
 }
 
+static void close_folder(void *folder)
+{
+    closedir(folder);
+}
+
 /* Checks that no file that --keep may replace is an input. */
 static bool check_kept(struct paths *paths, const char *directory)
 {
+    DIR *folder = opendir(directory);
     const struct dirent *entry;
 
-    paths->folder = opendir(directory);
-    while (paths->folder && (entry = readdir(paths->folder))) {
+    if (!folder)
+        return true;
+    CONTEXT_DEFER(close_folder, folder);
+    while ((entry = readdir(folder))) {
         const char *input = NULL;
 
         if (save_temps_is_name(entry->d_name))
@@ -162,18 +158,8 @@ static bool check_standard_output(const struct paths *paths, const struct link_r
     return !input || diag_fatal("The standard output is input file '%s'", input);
 }
 
-bool overwrite_check_late(const char *option, const char *path, const struct link_request *request,
-                          const struct inputs *inputs)
-{
-    struct paths paths = {0};
-
-    CONTEXT_DEFER(free_paths, &paths);
-    add_inputs(&paths, request, inputs);
-    add_output(&paths, option, path);
-    return check_output(&paths, &paths.files[paths.count - 1]);
-}
-
-static void add_outputs(struct paths *paths, const struct link_request *request)
+static void add_outputs(struct paths *paths, const struct link_request *request,
+                        const char *dependencies)
 {
     const struct observe_request *observe = &request->observe;
     const struct {
@@ -182,7 +168,7 @@ static void add_outputs(struct paths *paths, const struct link_request *request)
     } outputs[] = {
         {"-o", request->output, false},
         {"-register-link-binaries", request->modules_file, false},
-        {"--dependency-file", request->dependency_file, false},
+        {"--dependency-file", dependencies, false},
         {"--reproduce", request->reproduce, false},
         {"-time", observe->times, true},
         {"--time-trace", observe->trace, true},
@@ -197,16 +183,17 @@ static void add_outputs(struct paths *paths, const struct link_request *request)
             add_output(paths, outputs[i].option, outputs[i].path);
 }
 
-bool overwrite_check(const struct link_request *request, const struct inputs *inputs)
+bool overwrite_check(const struct link_request *request, const struct inputs *inputs,
+                     const char *dependencies)
 {
     struct paths paths = {0};
     size_t i;
     bool ok = true;
 
-    CONTEXT_DEFER(free_paths, &paths);
+    CONTEXT_DEFER(arena_cleanup, &paths.arena);
     add_inputs(&paths, request, inputs);
     i = paths.count;
-    add_outputs(&paths, request);
+    add_outputs(&paths, request, dependencies);
     if (request->keep)
         paths.keep = place_at(request->keep);
     for (; i < paths.count; i++)

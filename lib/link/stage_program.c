@@ -323,7 +323,8 @@ bool stage_open(struct link *link)
           diag_blame(LINK_USAGE)) &&
          merge_check_index(request->index_file) &&
          inputs_open(&link->inputs, request->operands, request->operand_count, &libraries) &&
-         (overwrite_check(request, &link->inputs) || diag_blame(LINK_USAGE)) &&
+         (overwrite_check(request, &link->inputs, request->dependency_file) ||
+          diag_blame(LINK_USAGE)) &&
          (reproduce_write(link) || diag_blame(LINK_ENVIRONMENT));
     work = (struct observe_work){link->inputs.count, "files", 0};
     for (size_t i = 0; i < link->inputs.count; i++)

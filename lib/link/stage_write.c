@@ -6,36 +6,39 @@
 #include "output/output.h"
 #include "ptx/needed.h"
 
-/* A list and its file, which is renamed to its final name after the image. */
-struct list_file {
-    const char *path; /* NULL = not requested */
-    struct buffer text;
-    struct output output;
-};
+/* The files, which are renamed to their final names in this order. */
+enum { FILE_RESULT, FILE_MODULES, FILE_DEPENDENCIES, FILES };
 
-struct list_files {
-    struct output result; /* the result that the lists describe */
-    struct list_file modules, dependencies;
+struct files {
+    struct output outputs[FILES];
+    struct buffer texts[FILES]; /* of the lists that describe the result */
     struct arena arena;
 };
 
-static void free_lists(void *argument)
+static void free_files(void *argument)
 {
-    struct list_files *lists = argument;
+    struct files *files = argument;
 
-    output_abort(&lists->result);
-    output_abort(&lists->modules.output);
-    output_abort(&lists->dependencies.output);
-    buffer_free(&lists->modules.text);
-    buffer_free(&lists->dependencies.text);
-    arena_free(&lists->arena);
+    for (size_t i = 0; i < FILES; i++) {
+        output_abort(&files->outputs[i]);
+        buffer_free(&files->texts[i]);
+    }
+    arena_free(&files->arena);
 }
 
-static bool list_begin(struct list_file *list)
+static bool begin_list(struct files *files, size_t i, const char *path)
 {
-    return !list->path || (output_open(&list->output, list->path) &&
-                           output_append(&list->output, buffer_bytes(&list->text)) &&
-                           output_finish(&list->output));
+    return !path || (output_open(&files->outputs[i], path) &&
+                     output_append(&files->outputs[i], buffer_bytes(&files->texts[i])) &&
+                     output_finish(&files->outputs[i]));
+}
+
+static bool commit_all(struct files *files)
+{
+    for (size_t i = 0; i < FILES; i++)
+        if (!output_commit(&files->outputs[i]))
+            return false;
+    return true;
 }
 
 static bool append_texts(const struct link *link, struct output *output)
@@ -63,15 +66,6 @@ static bool append_result(const struct link *link, struct output *output)
         return output_append(output, text_bytes(link->cut.chunks.list[0].text));
     return finished ? output_append(output, chunk_cubin_bytes(finished))
                     : image_append(&link->merged.image, output);
-}
-
-static uint64_t image_bytes_of(const struct link *link)
-{
-    const struct chunk_cubin *finished = link->merged.finished;
-
-    if (link->cached.is_found)
-        return link->cached.output.size;
-    return finished ? finished->size : link->merged.image.file_size;
 }
 
 static bool list_module_ids(const struct link *link, struct buffer *list)
@@ -112,7 +106,7 @@ static bool put_result(const struct link *link, struct output *output)
     if (product)
         fill_product(product, &link->merged.report);
 
-    observe_stage(link->observation, "write", (struct observe_work){.bytes = image_bytes_of(link)});
+    observe_stage(link->observation, "write", (struct observe_work){.bytes = output->size});
     return ok;
 }
 
@@ -120,29 +114,27 @@ static bool put_result(const struct link *link, struct output *output)
  * the first gets its final name. The reports are renamed first, then the result, then the lists. */
 static bool write_all_files(const struct link *link, bool has_result)
 {
-    struct list_files lists = {
-        .result = {.fd = -1, .slot = -1},
-        .modules = {.path = link->request->modules_file, .output = {.fd = -1, .slot = -1}},
-        .dependencies = {.output = {.fd = -1, .slot = -1}},
-    };
+    const struct output closed = {.fd = -1, .slot = -1};
+    struct files files = {.outputs = {closed, closed, closed}};
+    const char *modules = link->request->modules_file, *dependencies = NULL;
     bool is_listed, ok;
 
-    CONTEXT_DEFER(free_lists, &lists);
+    CONTEXT_DEFER(free_files, &files);
     if (has_result)
-        lists.dependencies.path = dependencies_path(link, &lists.arena);
-    is_listed = (!lists.modules.path || list_module_ids(link, &lists.modules.text)) &&
-                (!lists.dependencies.path ||
-                 (dependencies_rule(link, &lists.dependencies.text) &&
-                  overwrite_check_late("--dependency-file", lists.dependencies.path, link->request,
-                                       &link->inputs)) ||
+        dependencies = dependencies_path(link, &files.arena);
+    is_listed = (!modules || list_module_ids(link, &files.texts[FILE_MODULES])) &&
+                (!dependencies ||
+                 (dependencies_rule(link, &files.texts[FILE_DEPENDENCIES]) &&
+                  overwrite_check(link->request, &link->inputs, dependencies)) ||
                  diag_blame(LINK_USAGE));
-    ok = is_listed && observe_prepare(link->observation) && list_begin(&lists.modules) &&
-         list_begin(&lists.dependencies) && (!has_result || put_result(link, &lists.result)) &&
+    ok = is_listed && observe_prepare(link->observation) &&
+         begin_list(&files, FILE_MODULES, modules) &&
+         begin_list(&files, FILE_DEPENDENCIES, dependencies) &&
+         (!has_result || put_result(link, &files.outputs[FILE_RESULT])) &&
          observe_fill(link->observation);
     /* Inputs are checked for changes for the last time. */
     ok = ok && state_check_changes(link);
-    ok = ok && observe_commit(link->observation) && output_commit(&lists.result) &&
-         output_commit(&lists.modules.output) && output_commit(&lists.dependencies.output);
+    ok = ok && observe_commit(link->observation) && commit_all(&files);
     return ok || (is_listed && diag_blame(LINK_ENVIRONMENT));
 }
 

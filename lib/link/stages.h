@@ -220,12 +220,10 @@ bool stage_end_early(const struct link *link);
  * whatever links, and is written at least once: by an option, by --keep, or as what standard output
  * leads to, if something is printed. What is read includes libraries, members of thin archives, the
  * programs and libraries that options name, and this program. Files that are not regular, like
- * /dev/null, are ignored. */
-bool overwrite_check(const struct link_request *request, const struct inputs *inputs);
-
-/* The same for an output of the option whose name is known only now. */
-bool overwrite_check_late(const char *option, const char *path, const struct link_request *request,
-                          const struct inputs *inputs);
+ * /dev/null, are ignored. `dependencies`: the path of --dependency-file, as far as it is known;
+ * called again when it is. */
+bool overwrite_check(const struct link_request *request, const struct inputs *inputs,
+                     const char *dependencies);
 
 /* save_temps.c: --keep=DIR: intermediate results of the stages, as files for people and other
  * tools: the PTX that libnvJitLink made, lto.ptx, and if it was joined from parts lto-0.ptx, ...;
