@@ -1,6 +1,25 @@
 /* common.c: what both ways to join do alike. */
 #include "join/common.h"
 
+void common_order_classes(uint8_t order[CLASS_COUNT], const struct toolkit_facts *toolkit)
+{
+    static const uint8_t plain[] = {
+        CLASS_TABLE,         CLASS_DEBUG,       CLASS_OTHER,
+        CLASS_NOTE,          CLASS_INFO,        CLASS_COMPAT,
+        CLASS_FUNCTION_INFO, CLASS_CALLGRAPH,   CLASS_PROTOTYPE,
+        CLASS_REL_ACTION,    CLASS_RELOCATIONS, CLASS_CONSTANT,
+        CLASS_TEXT,          CLASS_GLOBAL_INIT, CLASS_SHARED,
+        CLASS_DEBUG_SHARED,  CLASS_GLOBAL,      CLASS_FUNCTION_CONSTANT,
+        CLASS_RESERVED,
+    };
+    size_t count;
+    const enum section_class *twins = sections_twin_order(toolkit, &count);
+
+    memcpy(order, plain, sizeof plain);
+    for (size_t i = 0; i < count; i++)
+        order[sizeof plain + i] = (uint8_t)twins[i];
+}
+
 enum section_class common_class_of(const struct cubin_section *section)
 {
     const struct section_facts *row = section->facts;

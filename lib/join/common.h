@@ -18,6 +18,10 @@ static inline bool class_is_in(enum section_class class, uint64_t set)
     return set >> class & 1;
 }
 
+/* The order of classes in which ptxas writes sections, which is not nvlink's: plain ones, then
+ * Mercury's as the toolkit's tools write them. */
+void common_order_classes(uint8_t order[CLASS_COUNT], const struct toolkit_facts *toolkit);
+
 /* The class of a relocatable cubin's section: CLASS_OTHER or CLASS_TWIN_OTHER if its kind is not
  * known, INFO for functions' records too, FUNCTION_CONSTANT for bank 0 only. */
 enum section_class common_class_of(const struct cubin_section *section);

@@ -142,7 +142,7 @@ void exact_join_section_names(struct exact *join)
         exact_classify(join, &join->inputs[i]);
         divide_section_names(join, &join->inputs[i], lists);
     }
-    for (size_t place = 0; place < join->order_count; place++) {
+    for (size_t place = 0; place < sizeof join->order; place++) {
         enum section_class class = join->order[place];
         size_t begin = join->section_names.count;
 

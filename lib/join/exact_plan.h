@@ -101,7 +101,6 @@ struct exact {
     const struct exact_form *form;
     uint8_t order[CLASS_COUNT + 1]; /* of classes in the file */
     uint8_t place[CLASS_COUNT + 1]; /* by class: its place in `order` */
-    size_t order_count;
     struct table kernels; /* name -> place in the order of compilation; closing kernels come last */
     size_t kernel_count;  /* without closing kernels */
     size_t owner_count;   /* with them */

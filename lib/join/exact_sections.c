@@ -4,29 +4,14 @@
 #include "cubin/format.h"
 #include "join/exact_plan.h"
 
-/* The order of plain classes: CLASS_NONE, of names that are made before those of sections,
- * CLASS_TABLE, and those of sections. Bank 0 from sm_90 on is FUNCTION_CONSTANT, and SHARED all
- * that has no bytes; otherwise a function's own sections are of the program's class, but for plain
- * records. */
-static const uint8_t plain_classes[] = {
-    CLASS_NONE,      CLASS_TABLE,       CLASS_DEBUG,         CLASS_NOTE,
-    CLASS_INFO,      CLASS_COMPAT,      CLASS_FUNCTION_INFO, CLASS_CALLGRAPH,
-    CLASS_PROTOTYPE, CLASS_REL_ACTION,  CLASS_RELOCATIONS,   CLASS_CONSTANT,
-    CLASS_TEXT,      CLASS_GLOBAL_INIT, CLASS_SHARED,        CLASS_FUNCTION_CONSTANT,
-};
-
-/* Mercury's follow as the form's toolkits write them. */
+/* Names that are made before those of sections, CLASS_NONE, come first. Bank 0 from sm_90 on is
+ * FUNCTION_CONSTANT, and SHARED all that has no bytes; otherwise a function's own sections are of
+ * the program's class, but for plain records. */
 void exact_order_classes(struct exact *join)
 {
-    size_t count;
-    const enum section_class *twins =
-        sections_twin_order(toolkits_find(join->form->toolkits.first), &count);
-
-    for (size_t i = 0; i < sizeof plain_classes; i++)
-        join->order[join->order_count++] = plain_classes[i];
-    for (size_t i = 0; i < count; i++)
-        join->order[join->order_count++] = (uint8_t)twins[i];
-    for (size_t i = 0; i < join->order_count; i++)
+    join->order[0] = CLASS_NONE;
+    common_order_classes(&join->order[1], toolkits_find(join->form->toolkits.first));
+    for (size_t i = 0; i < sizeof join->order; i++)
         join->place[join->order[i]] = (uint8_t)i;
 }
 
@@ -187,7 +172,7 @@ void exact_join_sections(struct exact *join)
 
     image_begin(&join->image, ET_EXEC, join->inputs[0].cubin.flags);
     table_free(&join->seen);
-    for (size_t place = 0; place < join->order_count; place++)
+    for (size_t place = 0; place < sizeof join->order; place++)
         for (size_t i = 0; i < names->count; i++) {
             struct exact_item *item = &names->items[i];
 

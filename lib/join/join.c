@@ -6,9 +6,9 @@
  * a symbol belongs to    the entity of its name; copies of   the kernel of its section, or all
  *                        a local function are folded
  * kept                   each entity's best definition       all; the program's must be the same
- * order of sections      steps of join_sections.c            exact_order_classes()
- * order in a class       functions in program order          the chunks' own orders, merged
- *                        (join_order.c), data by names       (exact_merge.c)
+ * order of sections      by classes, as ptxas writes them    the same (common_order_classes)
+ * order in a class       the program's by names, then        the chunks' own orders, merged
+ *                        functions' (join_order.c)           (exact_merge.c)
  * contents               with the result's symbols; data     with the program's indices; what
  *                        and lines cut into blocks           all chunks have must be equal then
  * written                as struct cubin, which the merge    as a file, byte for byte as the

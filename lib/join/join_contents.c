@@ -15,8 +15,7 @@ static int64_t moved_addend(const struct join_section *list, uint32_t symbol, in
 {
     const struct join_section *seen = join_seen_section(list, symbol);
 
-    if (list->input->cubin->symbols[symbol].type != STT_SECTION || !seen || !seen->united ||
-        seen->united->is_shared)
+    if (list->input->cubin->symbols[symbol].type != STT_SECTION || !seen || !seen->united)
         return addend;
     return (int64_t)join_blocks_translate(seen, (uint64_t)addend);
 }
@@ -29,7 +28,7 @@ static int64_t section_addend(const struct join_section *list,
 {
     const struct united_section *united = list->target->united;
 
-    if (united->is_frames && !united->is_whole &&
+    if (united->is_frames && united->way == UNITED_BLOCKS &&
         join_seen_section(list, relocation->symbol) == list->target)
         return (int64_t)block->placed;
     return moved_addend(list, relocation->symbol, join_addend(list, relocation));

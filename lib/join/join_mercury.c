@@ -142,7 +142,7 @@ static void place_twin(struct join *join, struct join_section *twin)
 void join_unite_mercury(struct join *join)
 {
     for (size_t i = 0; join->has_mercury && i < join->section_count; i++)
-        if (join->sections[i].united && join->sections[i].united->is_twin)
+        if (join->sections[i].united && join->sections[i].united->way == UNITED_TWIN)
             place_twin(join, &join->sections[i]);
 }
 

@@ -36,15 +36,22 @@ struct join_relocation {
     bool is_in_place; /* goes into the REL section, not the RELA one */
 };
 
+/* How sections of all chunks become one. */
+enum united_way {
+    UNITED_BLOCKS, /* cut into blocks, which are placed */
+    UNITED_WHOLE,  /* one after the other, since their objects cannot be separated */
+    UNITED_SIZES,  /* objects without an address: only their sizes count */
+    UNITED_TWIN,   /* Mercury's, of data: its blocks are placed like the data's */
+    UNITED_ANEW,   /* the first's, with contents that are made anew */
+};
+
 /* Sections of all chunks that become one. */
 struct united_section {
     const struct join_section *first; /* of them */
     uint64_t alignment;
     uint64_t size;
-    bool is_shared;    /* objects without an address: only their sizes count */
+    enum united_way way;
     bool is_frames;    /* .debug_frame */
-    bool is_twin;      /* Mercury's, of data: its blocks are placed like the data's */
-    bool is_whole;     /* concatenated section by section, since its objects cannot be separated */
     bool has_in_place; /* it has REL relocations: addends of 0 go there (measured up to sm_89) */
     struct join_block **blocks; /* kept ones, in the result's order */
     size_t block_count, block_capacity;

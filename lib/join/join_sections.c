@@ -35,8 +35,8 @@ static struct text own_section_name(struct join *join, struct text name,
                       own_name);
 }
 
-/* Adds each function's sections of these classes. */
-static void add_function_sections(struct join *join, uint64_t classes)
+/* Adds each function's sections of a class. */
+static void add_function_sections(struct join *join, enum section_class class)
 {
     for (size_t f = 0; f < join->function_count; f++) {
         struct join_section *text = join->functions[f];
@@ -44,32 +44,35 @@ static void add_function_sections(struct join *join, uint64_t classes)
         for (struct join_section *s = text; s; s = s->next_owned) {
             struct cubin_section section = *s->source;
 
-            if (!class_is_in(s->class, classes))
+            if (s->class != class)
                 continue;
             section.name = own_section_name(join, section.name, text->entity);
             section.relocations = NULL;
             section.relocation_count = 0;
-            if (class_is_in(s->class, FILLED_LATER))
+            if (class_is_in(class, FILLED_LATER))
                 section.data = (struct bytes){0};
             s->joined = add_joined_section(join, &section, s);
         }
     }
 }
 
-static void add_united_classes(struct join *join, uint64_t classes)
+static void add_united_class(struct join *join, enum section_class class)
 {
     for (size_t i = 0; i < join->united_count; i++) {
         struct united_section *united = join->united[i];
         struct cubin_section section = *united->first->source;
 
-        if (!class_is_in(united->first->class, classes))
+        if (united->first->class != class ||
+            (class == CLASS_PROTOTYPE && join->graph[JOIN_PROTOTYPES].count == 0))
             continue;
-        section.alignment = united->alignment;
-        section.size = united->size;
-        section.data = (struct bytes){united->data, united->data ? united->size : 0};
+        if (united->way != UNITED_ANEW) {
+            section.alignment = united->alignment;
+            section.size = united->size;
+            section.data = (struct bytes){united->data, united->data ? united->size : 0};
+        }
         if (!(section.flags & SHF_INFO_LINK))
             section.info = 0;
-        united->joined = add_joined_section(join, &section, united->first);
+        united->joined = join->made[class] = add_joined_section(join, &section, united->first);
     }
 }
 
@@ -138,99 +141,22 @@ static void add_mercury_tables(struct join *join)
             join->made[CLASS_TWIN_SYMTAB];
 }
 
-/* Adds the first section of each name among the chunks' sections of a class that belong to no
- * function. */
-static void add_first_sections(struct join *join, enum section_class class)
-{
-    struct table names = {0};
-
-    CONTEXT_DEFER(table_cleanup, &names);
-    for (size_t i = 0; i < join->section_count; i++) {
-        struct join_section *section = &join->sections[i];
-
-        if (section->class != class || section->text || section->united)
-            continue;
-        section->joined = table_find(&names, section->source->name);
-        if (section->joined == TABLE_NONE) {
-            section->joined = join->made[class] =
-                add_joined_section(join, section->source, section);
-            table_add(&names, section->source->name, section->joined);
-        }
-    }
-}
-
-/* Sections that stand together. */
-struct class_step {
-    enum class_source {
-        OF_FUNCTIONS, /* each function's own, in the order of the functions */
-        UNITED,       /* those that all functions share, by name */
-        OF_UNITED,    /* the relocations of these */
-        MADE_ANEW,    /* one of each name; of one class */
-    } source;
-    uint64_t classes;
-};
-
-#define CLASSES_OF_CONSTANTS (CLASS_SET(CONSTANT) | CLASS_SET(FUNCTION_CONSTANT))
-#define CLASSES_OF_DATA                                                                            \
-    (CLASSES_OF_CONSTANTS | CLASS_SET(GLOBAL_INIT) | CLASS_SET(SHARED) | CLASS_SET(DEBUG_SHARED) | \
-     CLASS_SET(GLOBAL))
-
-/* The order in which ptxas 13.0 to 13.5 write plain ones, and 13.0 Mercury's (13.5 has others; the
- * merge orders them anew), whose tables of symbols follow. */
-static const struct class_step steps[] = {
-    {UNITED,
-     ~(CLASSES_OF_DATA | CLASSES_OF_MERCURY)}, /* debug information, and what is not known */
-    {MADE_ANEW, CLASS_SET(NOTE)},
-    {MADE_ANEW, CLASS_SET(INFO)},
-    {MADE_ANEW, CLASS_SET(COMPAT)},
-    {OF_FUNCTIONS, CLASS_SET(INFO)},
-    {MADE_ANEW, CLASS_SET(CALLGRAPH)},
-    {MADE_ANEW, CLASS_SET(PROTOTYPE)},
-    {OF_FUNCTIONS, CLASS_SET(RELOCATIONS)},
-    {OF_UNITED, CLASS_SET(RELOCATIONS)},
-    {UNITED, CLASSES_OF_CONSTANTS},
-    {OF_FUNCTIONS, CLASS_SET(CONSTANT)},
-    {OF_FUNCTIONS, CLASS_SET(TEXT)},
-    {UNITED, CLASS_SET(GLOBAL_INIT)},
-    {OF_FUNCTIONS, CLASS_SET(SHARED) | CLASS_SET(DEBUG_SHARED)},
-    {UNITED, CLASS_SET(SHARED) | CLASS_SET(DEBUG_SHARED)},
-    {UNITED, CLASS_SET(GLOBAL)},
-    {OF_FUNCTIONS, CLASS_SET(FUNCTION_CONSTANT)},
-    {OF_FUNCTIONS, CLASS_SET(DEBUG) | CLASS_SET(OTHER) | CLASS_SET(GLOBAL) |
-                       CLASS_SET(GLOBAL_INIT) | CLASS_SET(RESERVED)},
-    {OF_FUNCTIONS, CLASS_SET(TWIN_TEXT)},
-    {UNITED, CLASS_SET(TWIN_DEBUG)},
-    {MADE_ANEW, CLASS_SET(TWIN_INFO)},
-    {OF_FUNCTIONS, CLASS_SET(TWIN_INFO)},
-    {OF_FUNCTIONS, CLASS_SET(TWIN_RELOCATIONS)},
-    {OF_UNITED, CLASS_SET(TWIN_RELOCATIONS)},
-    {OF_FUNCTIONS, CLASSES_OF_MERCURY & ~(CLASS_SET(TWIN_TEXT) | CLASS_SET(TWIN_INFO) |
-                                          CLASS_SET(TWIN_RELOCATIONS))},
-    {UNITED, CLASSES_OF_MERCURY & ~CLASS_SET(TWIN_DEBUG)},
-};
-
+/* Mercury's in the order of any toolkit, since the merge orders them anew; its tables of symbols
+ * follow. */
 static void add_classes(struct join *join)
 {
-    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-        const struct class_step *step = &steps[i];
-        bool is_mercury = (step->classes & CLASSES_OF_MERCURY) != 0;
+    uint8_t order[CLASS_COUNT];
 
-        if (is_mercury && !join->has_mercury)
+    common_order_classes(order, toolkits_newest());
+    for (size_t i = 0; i < CLASS_COUNT; i++) {
+        enum section_class class = order[i];
+
+        if (class_is_in(class, CLASSES_OF_MERCURY) && !join->has_mercury)
             continue;
-        switch (step->source) {
-        case OF_FUNCTIONS:
-            add_function_sections(join, step->classes);
-            break;
-        case UNITED:
-            add_united_classes(join, step->classes);
-            break;
-        case OF_UNITED:
-            add_united_relocations(join, is_mercury);
-            break;
-        case MADE_ANEW:
-            if (step->classes != CLASS_SET(PROTOTYPE) || join->graph[JOIN_PROTOTYPES].count)
-                add_first_sections(join, (enum section_class)__builtin_ctzll(step->classes));
-        }
+        add_united_class(join, class);
+        add_function_sections(join, class);
+        if (class_is_in(class, CLASSES_OF_RELOCATIONS))
+            add_united_relocations(join, class == CLASS_TWIN_RELOCATIONS);
     }
     if (join->has_mercury)
         add_mercury_tables(join);

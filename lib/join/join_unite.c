@@ -283,14 +283,26 @@ int64_t join_addend(const struct join_section *list, const struct cubin_relocati
     return relocation->type == R_CUDA_32 ? little_u32(field) : 0;
 }
 
-/* Classes of sections that are neither made anew nor belong to one function. */
+/* Classes of sections that belong to no function, and those of them that are made anew. */
+#define CLASSES_ANEW                                                                               \
+    (CLASS_SET(NOTE) | CLASS_SET(INFO) | CLASS_SET(COMPAT) | CLASS_SET(CALLGRAPH) |                \
+     CLASS_SET(PROTOTYPE) | CLASS_SET(TWIN_INFO))
 #define CLASSES_UNITED                                                                             \
     (CLASS_SET(DEBUG) | CLASS_SET(OTHER) | CLASS_SET(CONSTANT) | CLASS_SET(FUNCTION_CONSTANT) |    \
      CLASS_SET(GLOBAL_INIT) | CLASS_SET(SHARED) | CLASS_SET(DEBUG_SHARED) | CLASS_SET(RESERVED) |  \
-     CLASS_SET(GLOBAL))
+     CLASS_SET(GLOBAL) | CLASSES_ANEW)
 #define MERCURY_UNITED                                                                             \
     (CLASS_SET(TWIN_DEBUG) | CLASS_SET(TWIN_OTHER) | CLASS_SET(TWIN_CONSTANT) |                    \
      CLASS_SET(TWIN_GLOBAL_INIT) | CLASS_SET(TWIN_RESERVED))
+
+static enum united_way way_of(const struct join_section *section)
+{
+    if (class_is_in(section->class, CLASSES_ANEW))
+        return UNITED_ANEW;
+    if (join_is_mercury_data(section->source))
+        return UNITED_TWIN;
+    return section->source->type == SHT_CUDA_SHARED ? UNITED_SIZES : UNITED_BLOCKS;
+}
 
 static struct united_section *united_for(struct join *join, struct table *names,
                                          const struct join_section *section)
@@ -309,9 +321,8 @@ static struct united_section *united_for(struct join *join, struct table *names,
         united = arena_alloc(&join->arena, 1, sizeof *united);
         *united = (struct united_section){.first = section,
                                           .alignment = 1,
-                                          .is_shared = source->type == SHT_CUDA_SHARED,
-                                          .is_frames = cubin_is_kind(source, KIND_FRAMES),
-                                          .is_twin = join_is_mercury_data(source)};
+                                          .way = way_of(section),
+                                          .is_frames = cubin_is_kind(source, KIND_FRAMES)};
         ARENA_PUSH(&join->arena, join->united, join->united_count, join->united_capacity) = united;
     }
     RAISE(united->alignment, source->alignment);
@@ -329,13 +340,13 @@ static void cut_section(struct join *join, struct join_section *section)
 {
     struct united_section *united = section->united;
 
-    if (united->is_twin)
+    if (united->way == UNITED_TWIN)
         return;
     for (const struct join_section *s = section->first_relocations; s; s = s->next_relocations)
         if (s->source->type == SHT_REL)
             united->has_in_place = true;
-    if (!united->is_shared && !united->is_whole)
-        united->is_whole = keeps_order(join, section) || !cut_blocks(join, section);
+    if (united->way == UNITED_BLOCKS && (keeps_order(join, section) || !cut_blocks(join, section)))
+        united->way = UNITED_WHOLE;
 }
 
 /* If a reference against a section symbol hits no block, makes its section whole. */
@@ -349,7 +360,7 @@ static void check_section_reference(const struct join_section *list,
     if (list->input->cubin->symbols[relocation->symbol].type != STT_SECTION || !seen ||
         !seen->united)
         return;
-    if (seen->united->is_twin)
+    if (seen->united->way == UNITED_TWIN)
         seen = seen->plain;
     if (!seen || !seen->united)
         return;
@@ -357,9 +368,8 @@ static void check_section_reference(const struct join_section *list,
     if (united->is_frames && list->target == seen)
         return; /* an FDE's reference to its CIE is made anew */
     addend = join_addend(list, relocation);
-    if (!united->is_shared && !united->is_whole &&
-        (addend < 0 || !join_blocks_at(seen, (uint64_t)addend)))
-        united->is_whole = true;
+    if (united->way == UNITED_BLOCKS && (addend < 0 || !join_blocks_at(seen, (uint64_t)addend)))
+        united->way = UNITED_WHOLE;
 }
 
 static void check_references(const struct join *join)
@@ -373,7 +383,7 @@ static void gather_blocks(struct join *join, struct join_section *section)
 {
     struct united_section *united = section->united;
 
-    if (united->is_whole)
+    if (united->way == UNITED_WHOLE)
         make_one_block(join, section);
     for (size_t i = 0; i < section->block_count; i++)
         if (section->blocks[i].is_kept)
@@ -417,7 +427,7 @@ static void place_objects(struct join_section *section)
     for (uint32_t i = section->first_object; i; i = input->next_object[i]) {
         if (!join_is_first(input, i))
             continue;
-        if (section->united->is_shared)
+        if (section->united->way == UNITED_SIZES)
             section->united->size += input->entities[i]->size;
         else
             input->entities[i]->value = join_blocks_translate(section, input->entities[i]->value);
@@ -445,7 +455,7 @@ void join_unite_sections(struct join *join)
         if (join->sections[i].united)
             gather_blocks(join, &join->sections[i]);
     for (size_t i = 0; i < join->united_count; i++)
-        if (!join->united[i]->is_shared && !join->united[i]->is_twin)
+        if (join->united[i]->way == UNITED_BLOCKS || join->united[i]->way == UNITED_WHOLE)
             place_blocks(join, join->united[i]);
     join_unite_mercury(join);
     for (size_t i = 0; i < join->section_count; i++)

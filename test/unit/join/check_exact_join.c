@@ -471,12 +471,8 @@ TEST(a_program_has_as_many_sections_as_elf_can_number)
     for (uint32_t count = SHN_LORESERVE - 1; count <= SHN_LORESERVE; count++) {
         struct exact_join_difference why = {0};
         struct exact_input input = {.cubin.section_count = count};
-        struct exact join = {.inputs = &input,
-                             .count = 1,
-                             .why = &why,
-                             .form = &form,
-                             .order = {CLASS_TEXT},
-                             .order_count = 1};
+        struct exact join = {
+            .inputs = &input, .count = 1, .why = &why, .form = &form, .order = {CLASS_TEXT}};
 
         input.cubin.sections = arena_zalloc(&join.arena, count, sizeof *input.cubin.sections);
         input.cubin.sections[1].name = TEXT(".shstrtab");
