@@ -70,14 +70,12 @@ static void number_kernels(struct exact *join)
         struct text name = is_own ? request->kernels[join->kernel_count - 1 - i]
                                   : request->left_out[i - join->kernel_count];
 
-        if (table_add(&join->kernels, name, i) != i)
+        if (table_add(&join->kernel_names, name, i) != i)
             exact_unsupported(join, NULL, 0,
                               is_own ? "has two kernels of one name"
                                      : "leaves out a kernel of the program");
     }
-    join->runs = arena_zalloc(&join->arena, join->owner_count, sizeof *join->runs);
-    join->chunk_of = arena_zalloc(&join->arena, join->owner_count, sizeof *join->chunk_of);
-    join->externs = arena_zalloc(&join->arena, join->owner_count, sizeof *join->externs);
+    join->kernels = arena_zalloc(&join->arena, join->owner_count, sizeof *join->kernels);
 }
 
 /* A kernel's name has no dot. Before it stand the bank of its constants, or Mercury's word for it.
@@ -96,7 +94,7 @@ uint32_t exact_name_owner(const struct exact *join, struct text name, bool *is_h
             ? kind.size > facts->name.size + 1
             : facts && text_equal(kind, facts->name) &&
                   class_is_in(facts->class, heads | CLASS_SET(OTHER)))
-        owner = table_find(&join->kernels, text_drop(plain, kind.size));
+        owner = table_find(&join->kernel_names, text_drop(plain, kind.size));
     *is_head = owner != TABLE_NONE && plain.size == name.size && class_is_in(facts->class, heads);
     return owner == TABLE_NONE ? EXACT_COMMON : owner;
 }
@@ -131,12 +129,12 @@ static void find_kernel_sections(struct exact *join, struct exact_input *input)
         if (table_add(&input->sections, name, i) != i)
             exact_unsupported(join, input, i, "is there twice");
         if (owner != EXACT_COMMON && cubin->sections[i].type == SHT_CUDA_INFO)
-            join->externs[owner] = find_externs_record(cubin->sections[i].data);
+            join->kernels[owner].externs = find_externs_record(cubin->sections[i].data);
         if (owner == EXACT_COMMON || !cubin_is_text(&cubin->sections[i]))
             continue;
-        if (owner < join->kernel_count && join->chunk_of[owner])
+        if (owner < join->kernel_count && join->kernels[owner].input)
             exact_differs(join, input, i, "is in another chunk as well");
-        join->chunk_of[owner] = input;
+        join->kernels[owner].input = input;
     }
 }
 
@@ -260,6 +258,10 @@ static void own_symbols(struct exact *join, struct exact_input *input)
         input->symbol_owner[i] = symbol->section && symbol->section < cubin->section_count
                                      ? input->section_owner[symbol->section]
                                      : EXACT_COMMON;
+        if (i > 0 && symbol->name.size == 0 && !join->erased) {
+            join->erased = input;
+            join->erased_row = i;
+        }
         if (symbol->type != STT_SECTION && symbol->name.size > 0 &&
             table_add(&input->symbols, symbol->name, i) != i)
             exact_unsupported(join, input, cubin->symtab, "has two symbols of one name");
@@ -321,34 +323,15 @@ void exact_read(struct exact *join)
     for (size_t i = 0; i < join->count; i++)
         read_chunk(join, &join->inputs[i]);
     for (size_t i = 0; i < join->kernel_count; i++)
-        if (!join->chunk_of[i])
+        if (!join->kernels[i].input)
             exact_differs(join, NULL, 0, "and the others have not all kernels");
-    join->base = join->chunk_of[0];
+    join->base = join->kernels[0].input;
     join->is_closed = join->request->left_out_count > 0;
-}
-
-static void find_erased(struct exact *join)
-{
-    for (size_t i = 0; i < join->count; i++) {
-        const struct cubin *cubin = &join->inputs[i].cubin;
-
-        for (uint32_t row = 1; row < cubin->symbol_count; row++)
-            if (cubin->symbols[row].name.size == 0) {
-                join->erased = &join->inputs[i];
-                join->erased_row = row;
-                return;
-            }
-    }
-}
-
-void exact_divide_symbols(struct exact *join)
-{
     find_form(join);
     for (size_t i = 0; i < join->count; i++) {
         divide_symbols(join, &join->inputs[i]);
         check_mercury(join, &join->inputs[i]);
     }
-    find_erased(join);
 }
 
 bool exact_is_erased(const struct exact *join, struct text name)

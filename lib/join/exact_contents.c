@@ -124,28 +124,6 @@ static void take_longest(struct exact *join)
      CLASS_SET(DEBUG) | CLASS_SET(TWIN_DEBUG) | CLASSES_LACKED)
 #define CLASSES_LACKED (CLASS_SET(TEXT) | CLASS_SET(SHARED))
 
-/* Checks that all chunks that have the program's section have one of that kind, and that only one
- * has prototypes, as it is with indirect calls. */
-static void check_section_kinds(struct exact *join, uint32_t out)
-{
-    const struct image_section *section = &join->image.sections[out];
-    const struct exact_item *item = &join->sections.items[out - 1];
-
-    for (size_t c = 0; c < join->count; c++) {
-        const struct exact_input *input = &join->inputs[c];
-        uint32_t index = exact_section_of(join, input, out);
-        const struct cubin_section *mine = &input->cubin.sections[index];
-
-        if (index && (mine->type != section->type || mine->entry_size != section->entry_size ||
-                      input->section_class[index] != item->input->section_class[item->index]))
-            exact_differs(join, input, index, "is of another kind in another chunk");
-        if (index && input != item->input &&
-            class_is_in(input->section_class[index],
-                        CLASS_SET(PROTOTYPE) | CLASS_SET(TWIN_PROTOTYPE)))
-            exact_unsupported(join, input, index, "is in more than one chunk");
-    }
-}
-
 /* Checks that chunks have the same contents in the program's section, which has them. Relocations
  * stand in descending order of offset, so those of a table's beginning are the end of its list. */
 static void check_shared_contents(struct exact *join, uint32_t out)
@@ -249,8 +227,10 @@ static bool has_strings(int part)
     return part == CALLGRAPH_ADDRESS || part == CALLGRAPH_INDIRECT;
 }
 
+/* Lists a chunk's call graph. A kernel that calls through pointers must be in one chunk with all
+ * functions that they may point to, so that only one chunk, *indirect, has indirect calls. */
 static void list_pairs(struct exact *join, struct exact_input *input, uint32_t index,
-                       struct exact_list *lists)
+                       struct exact_list *lists, const struct exact_input **indirect)
 {
     struct bytes data = input->cubin.sections[index].data, rest = data;
     struct callgraph_entry entry = {0};
@@ -277,35 +257,27 @@ static void list_pairs(struct exact *join, struct exact_input *input, uint32_t i
             item.key =
                 text_of(arena_printf(&join->arena, "%.*s %.*s",
                                      TEXT_ARG(input->symbol_name[entry.first]), TEXT_ARG(name)));
+        if (entry.part != CALLGRAPH_DIRECT && *indirect && *indirect != input)
+            exact_unsupported(join, input, index, "has indirect calls, as another chunk has");
+        if (entry.part != CALLGRAPH_DIRECT)
+            *indirect = input;
         exact_push(join, &lists[-entry.part - 1], &item);
     }
     if (data.size != 8 * (count + 4))
         exact_unsupported(join, input, index, "has other parts than four");
 }
 
-/* A kernel that calls through pointers must be in one chunk with all functions that they may point
- * to, so that at most one chunk has indirect calls. */
 static void fill_exact_callgraph(struct exact *join, uint32_t out)
 {
     struct exact_list lists[4] = {0};
-    const struct exact_input *found = NULL, *second = NULL;
+    const struct exact_input *indirect = NULL;
 
     for (size_t i = 0; i < join->count; i++) {
-        struct exact_input *input = &join->inputs[i];
-        uint32_t index = exact_section_of(join, input, out);
-        size_t before = lists[1].count + lists[2].count + lists[3].count;
+        uint32_t index = exact_section_of(join, &join->inputs[i], out);
 
         if (index)
-            list_pairs(join, input, index, lists);
-        if (lists[1].count + lists[2].count + lists[3].count == before)
-            continue;
-        if (found && !second)
-            second = input;
-        found = input;
+            list_pairs(join, &join->inputs[i], index, lists, &indirect);
     }
-    if (second)
-        exact_unsupported(join, second, exact_section_of(join, second, out),
-                          "has indirect calls, as another chunk has");
     for (int part = -1; part >= -4; part--) {
         struct exact_list list = {0};
 
@@ -405,15 +377,10 @@ static bool fill_common(struct exact *join, uint32_t out)
         return true;
     case CLASS_DEBUG:
     case CLASS_TWIN_DEBUG:
-        if (exact_has_units(kind)) {
-            uint32_t relocations = find_relocations(join, out);
-
-            if (relocations)
-                check_section_kinds(join, relocations);
-            exact_fill_units(join, out, relocations);
-        } else if (kind != KIND_TEXTS) {
+        if (exact_has_units(kind))
+            exact_fill_units(join, out, find_relocations(join, out));
+        else if (kind != KIND_TEXTS)
             exact_fill_ptx(join, out);
-        }
         return kind != KIND_TEXTS;
     case CLASS_RELOCATIONS:
     case CLASS_TWIN_RELOCATIONS:
@@ -430,10 +397,8 @@ static void fill_section(struct exact *join, uint32_t out)
     struct image_section *section = &join->image.sections[out];
     bool is_common = item->owner == EXACT_COMMON, is_done = false;
 
-    if (is_common) {
-        check_section_kinds(join, out);
+    if (is_common)
         is_done = fill_common(join, out);
-    }
     if (!is_done) {
         struct bytes data;
         const char *wrong = map_contents(join, item->input, item->index, &data);

@@ -15,28 +15,15 @@
 #include "cubin/frames.h"
 #include "join/exact_plan.h"
 
-/* A section of frames or lines in one chunk, and its relocations: the null section if there are
- * none. Each item of its list is what moves as a whole: a function's frames, or a sequence of
- * lines, with its relocations. */
-struct exact_units {
+/* The frames or lines of one chunk. Each item of their list is what moves as a whole: a function's
+ * frames, or a sequence of lines, with its relocations. */
+struct units {
     struct exact_input *input;
-    uint32_t index, records_index;
+    uint32_t index, records_index; /* 0 = it has no relocations */
     struct bytes data;
-    const struct cubin_section *records;
+    struct cubin_relocation *records; /* in the order of the units */
     size_t record_count;
-    bool is_falling; /* relocations stand in the reverse order of the units */
-    struct exact_list *list;
 };
-
-/* An entry of a relocation section, with or without addends. */
-static Elf64_Rela read_relocation(const struct exact_units *units, size_t entry)
-{
-    const struct cubin_section *section = units->records;
-    Elf64_Rela record = {0};
-
-    memcpy(&record, section->data.data + entry * section->entry_size, section->entry_size);
-    return record;
-}
 
 static struct bytes find_chunk_contents(const struct exact *join, const struct exact_input *input,
                                         uint32_t out)
@@ -44,47 +31,66 @@ static struct bytes find_chunk_contents(const struct exact *join, const struct e
     return input->cubin.sections[exact_section_of(join, input, out)].data;
 }
 
-/* Adds a unit, whose bytes and relocations are set, to the list. `place` is the relocation that
- * names its code. */
-static void push_unit(struct exact *join, const struct exact_units *units, struct exact_item *item,
-                      const Elf64_Rela *place)
+/* `is_falling`: the relocations stand in the reverse order of the units. */
+static void read_records(struct exact *join, struct units *units, bool is_falling)
+{
+    const struct cubin *cubin = &units->input->cubin;
+    const struct cubin_section *list = &cubin->sections[units->records_index];
+    size_t count = cubin_relocation_count(list);
+    struct cubin_relocation decoded;
+
+    units->records = arena_alloc(&join->arena, count, sizeof *units->records);
+    units->record_count = count;
+    for (size_t i = 0; i < count; i++)
+        units->records[is_falling ? count - 1 - i : i] =
+            *cubin_relocation_at(cubin, list, i, &decoded);
+}
+
+/* Adds the bytes from `begin` to `end` to the list, with the relocations there, of which the first
+ * names the code that the unit is about: `item` has these. Returns its owner. */
+static uint32_t push_unit(struct exact *join, const struct units *units, struct exact_list *list,
+                          size_t begin, size_t end, struct exact_item *item)
 {
     struct exact_input *input = units->input;
-    uint64_t row = ELF64_R_SYM(place->r_info);
+    struct cubin_relocation *records = item->records;
+    uint32_t row = records->symbol;
 
-    if (row >= input->cubin.symbol_count)
+    if (row == 0)
         exact_differs(join, input, units->records_index, "has a record of no symbol");
     item->input = input;
     item->owner = input->symbol_owner[row];
     item->row = input->symbol_out[row];
+    item->data = (struct bytes){units->data.data + begin, end - begin};
     if (item->owner == EXACT_COMMON)
         item->key =
-            text_of(arena_printf(&join->arena, "%.*s+%llu", TEXT_ARG(input->symbol_name[row]),
-                                 (unsigned long long)place->r_addend));
-    exact_push(join, units->list, item);
+            text_of(arena_printf(&join->arena, "%.*s+%lld", TEXT_ARG(input->symbol_name[row]),
+                                 (long long)records->addend));
+    for (size_t i = 0; i < item->count; i++) {
+        records[i].offset -= begin;
+        records[i].symbol = input->symbol_out[records[i].symbol];
+    }
+    exact_push(join, list, item);
+    return item->owner;
 }
 
-/* A function's frames are a unit, and so are its relocations, before those of the function before
- * it. */
-static void list_frames(struct exact *join, const struct exact_units *units)
+/* A function's frames are a unit. */
+static void list_frames(struct exact *join, const struct units *units, struct exact_list *list)
 {
     struct bytes data = units->data;
-    size_t rest = units->record_count;
+    size_t next = 0;
     struct frame frame;
 
     for (size_t at = 0, begin = 0; at < data.size; begin = at) {
-        struct exact_item item = {.index = (uint32_t)rest};
-        Elf64_Rela record, place = {0};
+        struct exact_item item = {.records = &units->records[next]};
         uint64_t last = 0;
 
-        for (; item.index > 0; item.index--, item.count++) {
-            record = read_relocation(units, item.index - 1);
-            if (item.count == 0)
-                place = record;
-            if (ELF64_R_SYM(record.r_info) != ELF64_R_SYM(place.r_info))
+        for (; next < units->record_count; next++, item.count++) {
+            const struct cubin_relocation *record = &units->records[next];
+
+            if (record->symbol != item.records->symbol)
                 break;
-            RAISE(last, record.r_offset);
-            if (record.r_offset < begin || last >= data.size)
+            RAISE(last, record->offset);
+            if (record->offset < begin || last >= data.size)
                 exact_unsupported(join, units->input, units->records_index,
                                   "has records in another order");
         }
@@ -94,11 +100,9 @@ static void list_frames(struct exact *join, const struct exact_units *units)
         } while (at <= last);
         if (last < frame.fde + FRAMES_ADDRESS)
             exact_unsupported(join, units->input, units->index, "has no record of an entry");
-        rest = item.index;
-        item.data = (struct bytes){data.data + begin, at - begin};
-        push_unit(join, units, &item, &place);
+        push_unit(join, units, list, begin, at, &item);
     }
-    if (rest)
+    if (next < units->record_count)
         exact_differs(join, units->input, units->records_index, "has a record of no entry");
 }
 
@@ -115,22 +119,6 @@ static void move_frames(struct bytes unit, uint64_t out, char *copy)
     }
 }
 
-/* Writes the unit's relocations to `to`; it has moved to `out`. */
-static void put_unit_records(const struct exact_item *item, uint64_t out, uint8_t *to,
-                             uint64_t entry_size)
-{
-    const struct exact_units *units = item->input->units;
-
-    for (size_t k = 0; k < item->count; k++, to += entry_size) {
-        Elf64_Rela record = read_relocation(units, item->index + k);
-
-        record.r_offset += out - (uint64_t)(item->data.data - units->data.data);
-        record.r_info = ELF64_R_INFO((uint64_t)units->input->symbol_out[ELF64_R_SYM(record.r_info)],
-                                     ELF64_R_TYPE(record.r_info));
-        memcpy(to, &record, entry_size);
-    }
-}
-
 static void put_units(struct exact *join, const struct exact_list *list, bool are_frames,
                       bool is_falling, struct image_section *records)
 {
@@ -143,13 +131,20 @@ static void put_units(struct exact *join, const struct exact_list *list, bool ar
     to = arena_alloc(&join->image.arena, total, sizeof(Elf64_Rela));
     for (size_t i = 0; i < list->count; i++) {
         const struct exact_item *item = &list->items[i];
-        size_t out = made->size, place = is_falling ? total - done - item->count : done;
+        size_t out = made->size;
 
         buffer_append(made, item->data.data, item->data.size);
         if (are_frames)
             move_frames(item->data, out, made->data + out);
-        put_unit_records(item, out, to + place * records->entry_size, records->entry_size);
-        done += item->count;
+        for (size_t k = 0; k < item->count; k++, done++) {
+            const struct cubin_relocation *from = &item->records[k];
+            Elf64_Rela record = {.r_offset = out + from->offset,
+                                 .r_info = ELF64_R_INFO((uint64_t)from->symbol, from->type),
+                                 .r_addend = from->addend};
+
+            memcpy(to + (is_falling ? total - 1 - done : done) * records->entry_size, &record,
+                   records->entry_size);
+        }
     }
     records->data = to;
     records->size = total * records->entry_size;
@@ -194,8 +189,7 @@ struct exact_input *exact_find_lines(const struct exact *join, bool is_mercury)
 }
 
 /* Checks that the chunk's table is one unit and has the program's header. */
-static void check_table_header(struct exact *join, const struct exact_units *units,
-                               struct bytes whole)
+static void check_table_header(struct exact *join, const struct units *units, struct bytes whole)
 {
     struct bytes mine = units->data;
     size_t size = header_size(mine), most = header_size(whole);
@@ -220,43 +214,28 @@ static bool has_no_sequences(struct bytes table)
            (table.size - begin == sizeof end && memcmp(table.data + begin, end, sizeof end) == 0);
 }
 
-static size_t sequence_record(const struct exact_units *units, size_t sequence)
-{
-    return units->is_falling ? units->record_count - 1 - sequence : sequence;
-}
-
-static size_t sequence_begin(const struct exact_units *units, size_t sequence)
-{
-    return sequence == units->record_count
-               ? units->data.size
-               : read_relocation(units, sequence_record(units, sequence)).r_offset - ADDRESS_OPCODE;
-}
-
 /* Each sequence has one relocation. */
-static void list_sequences(struct exact *join, const struct exact_units *units)
+static void list_sequences(struct exact *join, const struct units *units, struct exact_list *list)
 {
     static const uint8_t opcode[ADDRESS_OPCODE] = {0, 1 + ADDRESS_SIZE, 2};
     struct bytes data = units->data;
-    size_t least = header_size(data);
+    size_t least = header_size(data), count = units->record_count;
 
-    if (units->record_count == 0 ? !has_no_sequences(data) : sequence_begin(units, 0) != least)
+    if (count == 0 ? !has_no_sequences(data) : units->records->offset - ADDRESS_OPCODE != least)
         exact_unsupported(join, units->input, units->index, "has lines of no kernel");
-    for (size_t i = 0; i < units->record_count; i++) {
-        struct exact_item item = {.index = (uint32_t)sequence_record(units, i), .count = 1};
-        Elf64_Rela place = read_relocation(units, item.index);
-        size_t begin = sequence_begin(units, i), end = sequence_begin(units, i + 1);
+    for (size_t i = 0; i < count; i++) {
+        struct cubin_relocation *record = &units->records[i];
+        size_t begin = record->offset - ADDRESS_OPCODE;
+        size_t end = i + 1 < count ? record[1].offset - ADDRESS_OPCODE : data.size;
 
         if (begin < least || begin > data.size ||
             data.size - begin < ADDRESS_OPCODE + ADDRESS_SIZE ||
-            memcmp(data.data + begin, opcode, sizeof opcode) != 0)
+            memcmp(data.data + begin, opcode, sizeof opcode) != 0 ||
+            push_unit(join, units, list, begin, end,
+                      &(struct exact_item){.records = record, .count = 1}) == EXACT_COMMON)
             exact_unsupported(join, units->input, units->index,
                               "has something else than kernels' lines");
         least = begin + ADDRESS_OPCODE + ADDRESS_SIZE;
-        item.data = (struct bytes){data.data + begin, end - begin};
-        push_unit(join, units, &item, &place);
-        if (item.owner == EXACT_COMMON)
-            exact_unsupported(join, units->input, units->index,
-                              "has something else than kernels' lines");
     }
 }
 
@@ -266,7 +245,6 @@ static void list_sequences(struct exact *join, const struct exact_units *units)
 void exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations)
 {
     struct exact_list all = {0}, list = {0};
-    struct exact_units *units = arena_alloc(&join->arena, join->count, sizeof *units);
     struct image_section *records = &join->image.sections[relocations];
     bool are_frames = exact_kind_of(join, out) == KIND_FRAMES;
     bool is_falling = are_frames || records->type != SHT_RELA;
@@ -277,23 +255,17 @@ void exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations)
         header = find_chunk_contents(join, find_header(join, join->image.sections[out].name), out);
     for (size_t i = 0; i < join->count; i++) {
         struct exact_input *input = &join->inputs[i];
-        uint32_t index = relocations ? exact_section_of(join, input, relocations) : 0;
-        const struct cubin_section *section = &input->cubin.sections[index];
-
-        units[i] = (struct exact_units){
+        struct units units = {
             .input = input,
             .index = exact_section_of(join, input, out),
-            .records_index = index,
+            .records_index = relocations ? exact_section_of(join, input, relocations) : 0,
             .data = find_chunk_contents(join, input, out),
-            .records = section,
-            .record_count = index ? section->size / section->entry_size : 0,
-            .is_falling = is_falling,
-            .list = &all,
         };
-        input->units = &units[i];
+
+        read_records(join, &units, is_falling);
         if (!are_frames)
-            check_table_header(join, &units[i], header);
-        (are_frames ? list_frames : list_sequences)(join, &units[i]);
+            check_table_header(join, &units, header);
+        (are_frames ? list_frames : list_sequences)(join, &units, &all);
     }
     exact_merge(join, &all, &list);
     if (!is_falling)

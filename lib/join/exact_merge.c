@@ -79,13 +79,13 @@ static bool find_runs(struct merge_run *merge, struct exact_input *input)
         if (next == EXACT_COMMON || next == owner)
             continue;
         if (owner != EXACT_COMMON)
-            join->runs[owner].end = i;
+            join->kernels[owner].run.end = i;
         owner = next;
-        if (owner < join->kernel_count && join->runs[owner].end)
+        if (owner < join->kernel_count && join->kernels[owner].run.end)
             return false;
         if (input == join->base && merge->opening == 0 && i > input->merge.first)
             merge->opening = i;
-        join->runs[owner] = (struct exact_run){i, end};
+        join->kernels[owner].run = (struct exact_run){i, end};
     }
     if (input == join->base && merge->opening == 0)
         merge->opening = end;
@@ -131,8 +131,8 @@ static bool calls_function(const struct exact_input *input, struct bytes externs
 static void emit_externs(struct merge_run *merge, uint32_t kernel)
 {
     struct exact *join = merge->join;
-    const struct exact_input *input = join->chunk_of[kernel];
-    struct bytes externs = join->externs[kernel];
+    const struct exact_input *input = join->kernels[kernel].input;
+    struct bytes externs = join->kernels[kernel].externs;
 
     if (externs.size == 0)
         return;
@@ -192,9 +192,9 @@ static void emit_prelude(struct merge_run *merge, struct exact_input *input)
 static void emit_kernel(struct merge_run *merge, uint32_t kernel)
 {
     struct exact *join = merge->join;
-    struct exact_run run = join->runs[kernel];
+    struct exact_run run = join->kernels[kernel].run;
 
-    emit_prelude(merge, join->chunk_of[kernel]);
+    emit_prelude(merge, join->kernels[kernel].input);
     for (; run.begin < run.end; run.begin++) {
         const struct exact_item *item = &merge->items[run.begin];
 
@@ -272,7 +272,7 @@ void exact_merge(struct exact *join, const struct exact_list *list, struct exact
         input->merge.end = end;
     }
     for (size_t i = 0; i < join->owner_count; i++)
-        join->runs[i] = (struct exact_run){0};
+        join->kernels[i].run = (struct exact_run){0};
     table_free(&join->seen);
     for (uint32_t i = 0; i < join->count; i++)
         if (!find_runs(&merge, &join->inputs[i]))

@@ -69,7 +69,7 @@ static void push_first_closing(struct exact *join, struct exact_input *input,
 
     if (!join->is_closed || join->form->names != NAMES_REWRITTEN)
         return;
-    item.owner = table_find(&join->kernels, join->request->left_out[0]);
+    item.owner = table_find(&join->kernel_names, join->request->left_out[0]);
     for (size_t class = 0; class < CLASS_NONE; class ++)
         exact_push(join, &lists[class], &item);
 }
@@ -207,7 +207,7 @@ static struct exact_item string_item(const struct exact *join, struct exact_inpu
         item.owner = input->symbol_owner[row];
         /* A weak kernel's own name stands here, before the names of its sections. */
         item.is_head |=
-            item.owner != EXACT_COMMON && table_find(&join->kernels, name) == item.owner;
+            item.owner != EXACT_COMMON && table_find(&join->kernel_names, name) == item.owner;
     }
     return item;
 }

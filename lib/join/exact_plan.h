@@ -33,11 +33,11 @@ struct exact_item {
     struct exact_input *input; /* its chunk */
     uint32_t index;            /* of its section, symbol or record in its chunk */
     struct bytes data;         /* records: the bytes in the result; frames and lines: its own */
-    uint32_t count;            /* names: zero bytes after its own NUL; frames and lines:
-                                  relocations, from `index` on */
-    uint32_t row;              /* of its symbol in the result, see exact_sort_by_row */
-    bool is_head;              /* one of a kernel's first names and symbols */
-    bool is_undefined;         /* one of the driver's functions */
+    struct cubin_relocation *records; /* frames and lines: relocations, by offset in `data` */
+    uint32_t count;                   /* of these; names: zero bytes after its own NUL */
+    uint32_t row;                     /* of its symbol in the result, see exact_sort_by_row */
+    bool is_head;                     /* one of a kernel's first names and symbols */
+    bool is_undefined;                /* one of the driver's functions */
 };
 
 struct exact_list {
@@ -67,17 +67,16 @@ struct exact_input {
     struct cubin cubin;
     bool has_mercury; /* it has Mercury's twins */
     struct cubin_twins mercury;
-    size_t locals;                   /* rows of the symbol table before the globals */
-    size_t globals_end;              /* row past the globals; more local symbols may follow */
-    uint32_t *section_owner;         /* by section */
-    uint8_t *section_class;          /* by section, enum section_class */
-    uint32_t *section_out;           /* by section: in the result, 0 = none */
-    uint32_t *symbol_owner;          /* by row */
-    uint32_t *symbol_out;            /* by row, 0 = none */
-    struct text *symbol_name;        /* by row: in the result */
-    struct table symbols;            /* name -> row, without section symbols */
-    struct table sections;           /* name -> index */
-    const struct exact_units *units; /* the frames or lines that are being joined */
+    size_t locals;            /* rows of the symbol table before the globals */
+    size_t globals_end;       /* row past the globals; more local symbols may follow */
+    uint32_t *section_owner;  /* by section */
+    uint8_t *section_class;   /* by section, enum section_class */
+    uint32_t *section_out;    /* by section: in the result, 0 = none */
+    uint32_t *symbol_owner;   /* by row */
+    uint32_t *symbol_out;     /* by row, 0 = none */
+    struct text *symbol_name; /* by row: in the result */
+    struct table symbols;     /* name -> row, without section symbols */
+    struct table sections;    /* name -> index */
     struct {
         size_t begin, end; /* the chunk's items */
         size_t first;      /* start of the first run */
@@ -86,9 +85,13 @@ struct exact_input {
     } merge;               /* of the list that is being joined: scratch of exact_merge */
 };
 
-/* A kernel's run in the list that is being joined. */
-struct exact_run {
-    size_t begin, end; /* equal: it has no items there */
+/* A kernel. */
+struct exact_kernel {
+    struct exact_input *input; /* its chunk */
+    struct bytes externs;      /* words: rows of its external symbols */
+    struct exact_run {
+        size_t begin, end; /* equal: it has no items there */
+    } run;                 /* in the list that is being joined: scratch of exact_merge */
 };
 
 struct exact {
@@ -101,15 +104,13 @@ struct exact {
     const struct exact_form *form;
     uint8_t order[CLASS_COUNT + 1]; /* of classes in the file */
     uint8_t place[CLASS_COUNT + 1]; /* by class: its place in `order` */
-    struct table kernels; /* name -> place in the order of compilation; closing kernels come last */
-    size_t kernel_count;  /* without closing kernels */
-    size_t owner_count;   /* with them */
-    struct exact_input **chunk_of; /* by kernel: its chunk */
-    struct bytes *externs;         /* by kernel: words: rows of its external symbols */
-    struct exact_input *base;      /* the chunk of kernel 0, whose items the program's own follow */
-    bool is_closed;                /* it has closing kernels */
-    struct exact_run *runs;        /* by kernel: scratch of exact_merge */
-    struct table seen;             /* scratch of exact_merge */
+    struct exact_kernel *kernels;   /* in the order of compilation; closing kernels come last */
+    struct table kernel_names;      /* name -> its place there */
+    size_t kernel_count;            /* without closing kernels */
+    size_t owner_count;             /* with them */
+    struct exact_input *base;   /* the chunk of kernel 0, whose items the program's own follow */
+    bool is_closed;             /* it has closing kernels */
+    struct table seen;          /* scratch of exact_merge */
     struct buffer scratch;      /* contents of a section while they are made; see exact_take_data */
     struct exact_input *erased; /* chunk with the nameless symbol, see exact_is_erased(); or NULL */
     uint32_t erased_row;        /* of that symbol */
@@ -121,11 +122,9 @@ struct exact {
     struct image image;
 };
 
-/* exact_chunks.c: reads the chunks' cubins, and finds the kernel of each section and symbol. */
+/* exact_chunks.c: reads the chunks' cubins, and finds the kernel of each section and symbol, the
+ * form of all chunks, and in it the local and global rows of each. */
 void exact_read(struct exact *join);
-
-/* Finds the form of all chunks, and in it the local and global rows of each. */
-void exact_divide_symbols(struct exact *join);
 
 /* Set the outcome, and end the join. `input` is NULL if no chunk is to blame; `section` is
  * an index or 0. */

@@ -149,21 +149,27 @@ static void add_exact_section(struct exact *join, const struct exact_item *item)
     exact_push(join, &join->sections, item);
 }
 
-/* Maps common sections that another chunk's section represents in the result. */
-static void map_common_sections(struct exact *join)
+/* Maps a chunk's section to the common one that stands for it in the result. Both are of one kind,
+ * and only one chunk has prototypes, as it is with indirect calls. */
+static void map_common_section(struct exact *join, struct exact_input *input, uint32_t index)
 {
-    for (size_t c = 0; c < join->count; c++) {
-        struct exact_input *input = &join->inputs[c];
+    const struct cubin_section *mine = &input->cubin.sections[index];
+    uint32_t out = table_find(&join->seen, mine->name);
+    enum section_class class = input->section_class[index];
+    const struct image_section *section;
+    const struct exact_item *item;
 
-        for (size_t i = 1; i < input->cubin.section_count; i++) {
-            uint32_t out = TABLE_NONE;
-
-            if (input->section_owner[i] == EXACT_COMMON)
-                out = table_find(&join->seen, input->cubin.sections[i].name);
-            if (out != TABLE_NONE)
-                input->section_out[i] = out;
-        }
-    }
+    if (out == TABLE_NONE)
+        return;
+    section = &join->image.sections[out];
+    item = &join->sections.items[out - 1];
+    if (mine->type != section->type || mine->entry_size != section->entry_size ||
+        class != item->input->section_class[item->index])
+        exact_differs(join, input, index, "is of another kind in another chunk");
+    if (input != item->input &&
+        class_is_in(class, CLASS_SET(PROTOTYPE) | CLASS_SET(TWIN_PROTOTYPE)))
+        exact_unsupported(join, input, index, "is in more than one chunk");
+    input->section_out[index] = out;
 }
 
 void exact_join_sections(struct exact *join)
@@ -185,7 +191,10 @@ void exact_join_sections(struct exact *join)
         }
     if (join->image.section_count >= SHN_LORESERVE)
         exact_unsupported(join, NULL, 0, "and the others have too many sections");
-    map_common_sections(join);
+    for (size_t c = 0; c < join->count; c++)
+        for (uint32_t i = 1; i < join->inputs[c].cubin.section_count; i++)
+            if (join->inputs[c].section_owner[i] == EXACT_COMMON)
+                map_common_section(join, &join->inputs[c], i);
 }
 
 /* Maps the section and symbol indices in a section header to the result's. */

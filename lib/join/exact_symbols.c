@@ -24,7 +24,7 @@ static void list_exact_symbols(struct exact *join, struct exact_input *input, si
             exact_name_owner(join, symbol->name, &item.is_head);
         else
             item.is_head = item.owner != EXACT_COMMON && symbol->type == STT_FUNC &&
-                           table_find(&join->kernels, symbol->name) == item.owner;
+                           table_find(&join->kernel_names, symbol->name) == item.owner;
         exact_push(join, list, &item);
     }
 }

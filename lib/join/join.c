@@ -103,7 +103,6 @@ static enum link_code join_whole(void *argument)
     if (join->count == 0 || join->request->kernel_count == 0)
         exact_unsupported(join, NULL, 0, "there is nothing to join");
     exact_read(join);
-    exact_divide_symbols(join);
     /* Every section and symbol has its owner; now they get their order. */
     exact_join_symbols(join);
     exact_join_section_names(join);
@@ -127,7 +126,7 @@ static void free_exact(void *argument)
         table_free(&join->inputs[i].symbols);
         table_free(&join->inputs[i].sections);
     }
-    table_free(&join->kernels);
+    table_free(&join->kernel_names);
     table_free(&join->seen);
     buffer_free(&join->scratch);
     image_strings_free(&join->strings);

@@ -342,11 +342,11 @@ TEST_LOOP(sections_belong_to_the_kernel_that_their_names_end_with, COUNT(names))
     struct exact join = {0};
     bool is_head = true;
 
-    table_set(&join.kernels, TEXT("ka"), 0);
-    table_set(&join.kernels, TEXT("kb"), 1);
+    table_set(&join.kernel_names, TEXT("ka"), 0);
+    table_set(&join.kernel_names, TEXT("kb"), 1);
     ck_assert_uint_eq(exact_name_owner(&join, text_of(names[_i].name), &is_head), names[_i].owner);
     ck_assert_int_eq(is_head, names[_i].is_head);
-    table_free(&join.kernels);
+    table_free(&join.kernel_names);
 }
 
 /* Chunks that were not told to keep their lines, and chunks of two texts. */

@@ -47,9 +47,7 @@ static enum link_code run_merge(void *argument)
 static struct buffer merge(const char *const chunks[2], const char *owners, uint32_t ends)
 {
     struct exact_join_difference why = {0};
-    struct exact_input *chunk_of[KERNELS];
-    struct exact_run runs[KERNELS];
-    struct bytes externs[KERNELS] = {{0}};
+    struct exact_kernel kernels[KERNELS] = {{0}};
     struct exact_input inputs[2] = {{.chunk = 0}, {.chunk = 1}};
     struct exact join = {.why = &why,
                          .inputs = inputs,
@@ -57,17 +55,15 @@ static struct buffer merge(const char *const chunks[2], const char *owners, uint
                          .kernel_count = strlen(owners),
                          .owner_count = strlen(owners) + (closed_form != NULL),
                          .form = closed_form,
-                         .externs = externs,
                          .is_closed = closed_form != NULL,
-                         .chunk_of = chunk_of,
-                         .runs = runs,
+                         .kernels = kernels,
                          .base = inputs,
                          .ends = &inputs[ends]};
     struct merging merging = {.join = &join};
     struct buffer said = {0};
 
     for (size_t i = 0; owners[i]; i++)
-        chunk_of[i] = &inputs[owners[i] - '0'];
+        kernels[i].input = &inputs[owners[i] - '0'];
     for (size_t i = 0; i < 2; i++)
         read_list(&join, &inputs[i], &merging.list, chunks[i]);
     if (context_run(run_merge, &merging) == LINK_OK)
