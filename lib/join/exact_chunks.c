@@ -178,21 +178,27 @@ static bool are_names_rewritten(const struct exact_input *input)
            exact_name_padding(input->has_mercury);
 }
 
-/* Whether the rows of weak symbols are where a form has them. A cubin without any fits both. */
-static bool fits_symbols(const struct cubin *cubin, enum exact_symbol_form form)
+/* Divides a chunk's rows: locals up to the last that is made after the kernels, then globals, and
+ * section symbols. A chunk whose kernels are weak may have no globals. False if weak symbols, or
+ * the nameless one, are not where the form has them; a cubin without any fits both. */
+static bool divide_symbols(struct exact_input *input, enum exact_symbol_form form)
 {
-    size_t made = last_made(cubin);
-    bool is_late = false;
+    const struct cubin_symbol *symbols = input->cubin.symbols;
+    size_t row = 1, count = input->cubin.symbol_count;
+    bool has_weak = form == WEAK_WITH_GLOBALS;
 
-    for (size_t row = 1; row < cubin->symbol_count; row++) {
-        const struct cubin_symbol *symbol = &cubin->symbols[row];
-
-        is_late |= row >= made || symbol->binding == STB_GLOBAL;
-        if (form == WEAK_WITH_LOCALS
-                ? is_late && (symbol->binding == STB_WEAK || exact_is_nameless(symbol))
-                : row < made && symbol->binding != STB_LOCAL)
+    input->locals = last_made(&input->cubin);
+    for (; row < input->locals; row++)
+        if (symbols[row].binding == STB_GLOBAL || (has_weak && symbols[row].binding != STB_LOCAL))
             return false;
-    }
+    while (row < count &&
+           (symbols[row].binding == STB_GLOBAL ||
+            (has_weak && (symbols[row].binding != STB_LOCAL || exact_is_nameless(&symbols[row])))))
+        row++;
+    input->globals_end = row;
+    for (; row < count; row++)
+        if (symbols[row].binding != STB_LOCAL || symbols[row].type != STT_SECTION)
+            return false;
     return true;
 }
 
@@ -200,7 +206,7 @@ static bool fits_form(const struct exact *join, const struct exact_form *form)
 {
     for (size_t i = 0; i < join->count; i++)
         if (are_names_rewritten(&join->inputs[i]) != (form->names == NAMES_REWRITTEN) ||
-            !fits_symbols(&join->inputs[i].cubin, form->symbols))
+            !divide_symbols(&join->inputs[i], form->symbols))
             return false;
     return true;
 }
@@ -213,35 +219,6 @@ static void find_form(struct exact *join)
             return;
         }
     exact_unsupported(join, NULL, 0, "is written in a form that is not known");
-}
-
-/* Whether the row is one of the global symbols' part. */
-static bool is_in_globals(const struct exact *join, const struct cubin_symbol *symbol)
-{
-    if (join->form->symbols == WEAK_WITH_LOCALS)
-        return symbol->binding == STB_GLOBAL;
-    return symbol->binding != STB_LOCAL || exact_is_nameless(symbol);
-}
-
-/* Finds the row where the globals begin and the row past them. All other symbols are local, or weak
- * where the form has them, and those after the globals are section symbols. A chunk whose kernels
- * are weak may have no globals. */
-static void divide_symbols(struct exact *join, struct exact_input *input)
-{
-    const struct cubin *cubin = &input->cubin;
-    size_t row = 0;
-
-    while (row < cubin->symbol_count && cubin->symbols[row].binding != STB_GLOBAL)
-        row++;
-    if (row == cubin->symbol_count || join->form->symbols == WEAK_WITH_GLOBALS)
-        row = last_made(cubin);
-    input->locals = row;
-    while (row < cubin->symbol_count && is_in_globals(join, &cubin->symbols[row]))
-        row++;
-    input->globals_end = row;
-    for (; row < cubin->symbol_count; row++)
-        if (cubin->symbols[row].binding != STB_LOCAL || cubin->symbols[row].type != STT_SECTION)
-            exact_unsupported(join, input, cubin->symtab, "has symbols in another order");
 }
 
 static void own_symbols(struct exact *join, struct exact_input *input)
@@ -328,10 +305,8 @@ void exact_read(struct exact *join)
     join->base = join->kernels[0].input;
     join->is_closed = join->request->left_out_count > 0;
     find_form(join);
-    for (size_t i = 0; i < join->count; i++) {
-        divide_symbols(join, &join->inputs[i]);
+    for (size_t i = 0; i < join->count; i++)
         check_mercury(join, &join->inputs[i]);
-    }
 }
 
 bool exact_is_erased(const struct exact *join, struct text name)
