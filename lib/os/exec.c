@@ -429,13 +429,6 @@ struct exec_child *exec_start(const struct exec_request *request)
     return NULL;
 }
 
-bool exec_has_printed(const struct exec_child *child)
-{
-    struct pollfd fd = {.fd = child->output, .events = POLLIN};
-
-    return poll(&fd, 1, 0) == 1 && (fd.revents & POLLIN);
-}
-
 static void leave_child(struct exec_child *child)
 {
     close(child->output);

@@ -73,8 +73,6 @@ const char *exec_describe_end(const struct exec_result *result, char *text, size
  * caller ends it with exec_finish(). NULL, with errno set, when it cannot be started. */
 struct exec_child *exec_start(const struct exec_request *request);
 
-bool exec_has_printed(const struct exec_child *child);
-
 /* Whether the request is cancelled: *cancelled is set, or exec_kill_all was called. */
 bool exec_is_cancelled(const struct exec_request *request);
 

@@ -11,15 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-/* How soon the end of a job is seen where there is no pidfd. */
-#define TICK_MILLISECONDS 20
 
 /* So large a text segment, of the program or of a library, gets large pages after a job for each 4
  * MiB of it. For ptxas that takes 10 ms and saves each copy 2 ms (13.0, measured); libnvJitLink's
@@ -28,16 +23,14 @@
 #define TEXT_OF_JOB (4u << 20)
 #define LARGE_PAGE  (2u << 20)
 
-/* In a copy, which does a job and is no server: the process, a duplicate of the socket, and the
- * number of the job. */
+/* In a copy, which does a job and is no server. */
 static struct {
     pid_t process; /* 0 = this is no copy */
-    int socket;
-    uint32_t job;
+    int answer;
 } own;
 
 /* The number with this index in FORK_VARIABLE; -1 = none. */
-static int descriptor_number(int index)
+static int number_in_variable(int index)
 {
     const char *numbers = getenv(FORK_VARIABLE);
 
@@ -48,14 +41,29 @@ static int descriptor_number(int index)
 
 int fork_serve_number(int file)
 {
-    return own.process ? -1 : descriptor_number(1 + file);
+    return own.process ? -1 : number_in_variable(2 + file);
 }
 
-/* Reads a request and its descriptors: `count` for a job, one for a clone. False at the end of the
- * socket. */
-static bool receive_message(struct fork_message *asked, int *descriptors, int count)
+/* Waits for a job or the end of the socket. False when none came in time, and none is done. */
+static bool is_asked(void)
 {
-    struct iovec part = {.iov_base = asked, .iov_len = sizeof *asked};
+    struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
+    int ready;
+    pid_t ended;
+
+    do {
+        ready = poll(&fd, 1, number_in_variable(0));
+        while ((ended = waitpid(-1, NULL, WNOHANG)) > 0)
+            continue;
+    } while (ready == 0 && ended == 0);
+    return ready == 1;
+}
+
+/* Receives a job's descriptors. False at the end of the socket. */
+static bool receive_job(int *descriptors, int count)
+{
+    char byte;
+    struct iovec part = {.iov_base = &byte, .iov_len = sizeof byte};
     union fork_descriptors control;
     struct msghdr message = {.msg_iov = &part,
                              .msg_iovlen = 1,
@@ -63,129 +71,60 @@ static bool receive_message(struct fork_message *asked, int *descriptors, int co
                              .msg_controllen = sizeof control.bytes};
     const struct cmsghdr *header;
 
-    if (recvmsg(STDIN_FILENO, &message, MSG_CMSG_CLOEXEC) != sizeof *asked)
+    if (recvmsg(STDIN_FILENO, &message, MSG_CMSG_CLOEXEC) != sizeof byte)
         return false;
-    if (asked->request == FORK_DETACH)
-        return true;
-    count = asked->request == FORK_JOB ? count : 1;
     header = CMSG_FIRSTHDR(&message);
     if (!header || header->cmsg_len != CMSG_LEN((size_t)count * sizeof(int)))
         return false;
     memcpy(descriptors, CMSG_DATA(header), (size_t)count * sizeof(int));
-    return asked->request == FORK_JOB || asked->request == FORK_CLONE;
-}
-
-/* Waits for a request or the end of the socket. False when the time is up. */
-static bool is_asked(void)
-{
-    struct pollfd fd = {.fd = STDIN_FILENO, .events = POLLIN};
-
-    return poll(&fd, 1, descriptor_number(0)) == 1;
-}
-
-/* Forks a clone of this server, which serves `socket`: in a group of its own, since it may outlive
- * this one's. True in the clone. */
-static bool clone_for(int socket)
-{
-    pid_t clone = fork();
-
-    if (clone == 0 && (setpgid(0, 0) || dup2(socket, STDIN_FILENO) < 0))
-        _exit(255);
-    close(socket);
-    return clone == 0;
-}
-
-/* In the copy: takes the job's descriptors, and arranges to be killed when the server ends. */
-static void take_job_descriptors(uint32_t job, const int *descriptors, int count, pid_t server)
-{
-    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
-    int socket = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 3);
-    bool ok = nothing >= 0 && socket >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
-              dup2(descriptors[0], STDOUT_FILENO) >= 0 && dup2(descriptors[0], STDERR_FILENO) >= 0;
-
-    for (int i = 1; ok && i < count; i++)
-        ok = dup2(descriptors[i], fork_serve_number(i - 1)) >= 0;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (!ok || getppid() != server)
-        _exit(255);
-    own.process = getpid();
-    own.socket = socket;
-    own.job = job;
-}
-
-/* While a job runs: kills its copy at the end of the socket, when its result is no longer wanted,
- * and for the next job, when the copy has answered and need not be waited for. True then, and in a
- * clone. */
-static bool look_at_socket(struct pollfd *socket, pid_t copy)
-{
-    struct fork_message next = {0};
-    int descriptors[1 + FORK_FILES];
-
-    if (!socket->revents)
-        return false;
-    recv(STDIN_FILENO, &next, sizeof next, MSG_PEEK);
-    if (next.request == FORK_CLONE && receive_message(&next, descriptors, 1))
-        return clone_for(descriptors[0]);
-    kill(copy, SIGKILL);
-    socket->fd = -1;
-    return next.request == FORK_JOB;
-}
-
-/* Waits for the copy's end. False in a clone, which is not the copy's parent, and if the copy has
- * answered and the next job is there. */
-static bool wait_for(pid_t pid, struct fork_answer *answer)
-{
-    int pidfd = (int)syscall(SYS_pidfd_open, pid, 0), status = 0;
-    struct pollfd fds[] = {{.fd = STDIN_FILENO, .events = POLLIN}, {.fd = pidfd, .events = POLLIN}};
-    struct rusage usage = {0};
-    pid_t ended;
-
-    while ((ended = wait4(pid, &status, WNOHANG, &usage)) == 0) {
-        poll(fds, 2, pidfd < 0 ? TICK_MILLISECONDS : -1);
-        if (look_at_socket(&fds[0], pid))
-            break;
-    }
-    if (pidfd >= 0)
-        close(pidfd);
-    if (ended == 0)
-        return false;
-    if (ended != pid)
-        _exit(255);
-    answer->status = status;
-    answer->peak = (uint64_t)usage.ru_maxrss * 1024;
     return true;
 }
 
-/* Returns in the copy, and in every server. */
-static void run_job_in_copy(uint32_t job, const int *descriptors, int count)
+/* Arranges that the kernel kills this process when nobody can read from the pipe any more. False
+ * when that is so already, or not possible. */
+static bool end_with_reader(int pipe)
 {
-    struct fork_answer answer = {.job = job};
-    pid_t server = getpid(), copy = fork();
+    struct pollfd fd = {.fd = pipe};
 
-    if (copy == 0) {
-        take_job_descriptors(job, descriptors, count, server);
-        return;
-    }
-    for (int i = 0; i < count; i++)
-        close(descriptors[i]);
-    if (copy < 0)
-        _exit(255);
-    if (wait_for(copy, &answer) &&
-        send(STDIN_FILENO, &answer, sizeof answer, MSG_NOSIGNAL) != sizeof answer)
-        _exit(0);
+    return fcntl(pipe, F_SETOWN, getpid()) == 0 && fcntl(pipe, F_SETSIG, SIGKILL) == 0 &&
+           fcntl(pipe, F_SETFL, O_ASYNC) == 0 && poll(&fd, 1, 0) == 0;
 }
 
-/* Continues in a new process with a group of its own: what is left of the first one's group is
- * killed at its end. */
+/* In the copy. */
+static void take_job(const int *descriptors, int count)
+{
+    int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    bool ok = nothing >= 0 && dup2(nothing, STDIN_FILENO) >= 0 &&
+              dup2(descriptors[FORK_OUTPUT], STDOUT_FILENO) >= 0 &&
+              dup2(descriptors[FORK_OUTPUT], STDERR_FILENO) >= 0;
+
+    for (int i = FORK_FIRST_FILE; ok && i < count; i++)
+        ok = dup2(descriptors[i], fork_serve_number(i - FORK_FIRST_FILE)) >= 0;
+    if (!ok || !end_with_reader(descriptors[FORK_ANSWER]))
+        _exit(255);
+    own.process = getpid();
+    own.answer = descriptors[FORK_ANSWER];
+}
+
+/* Continues in a new process, with a group of its own before either goes on: what is left of the
+ * first one's group is killed at its end. */
 static void detach_from_starter(void)
 {
     pid_t copy = fork();
 
-    if (copy == 0)
+    if (copy >= 0 && setpgid(copy, copy) == 0 && copy == 0)
         return;
-    if (copy > 0)
-        setpgid(copy, copy);
     _exit(copy > 0 ? 0 : 255);
+}
+
+/* What is printed before there is a job would be in no job's output; and of threads a copy (fork)
+ * has only the calling one. */
+static bool can_serve(void)
+{
+    struct stat printed, threads;
+
+    return fstat(STDERR_FILENO, &printed) == 0 && printed.st_size == 0 &&
+           stat("/proc/self/task", &threads) == 0 && threads.st_nlink == 3;
 }
 
 /* Replaces the text by an anonymous copy of it. A fork finds pages of a file one by one, each by a
@@ -223,27 +162,24 @@ static int enlarge_text(struct dl_phdr_info *program, size_t size, void *jobs)
 
 void fork_serve(void)
 {
-    int descriptors[1 + FORK_FILES], count = 1;
-    unsigned jobs = 0;
-    struct fork_message asked;
-    struct stat status;
+    int descriptors[FORK_DESCRIPTORS], count = FORK_FIRST_FILE;
+    pid_t copy = -1;
 
-    while (count <= FORK_FILES && fork_serve_number(count - 1) >= 0)
+    while (count < FORK_DESCRIPTORS && fork_serve_number(count - FORK_FIRST_FILE) >= 0)
         count++;
-    if (stat("/proc/self/task", &status) != 0 || status.st_nlink != 3)
-        _exit(255); /* there are threads, of which a copy (fork) has only the calling one */
-    while (!own.process) {
-        while (waitpid(-1, NULL, WNOHANG) > 0)
-            ; /* clones that have ended, and copies that have answered */
-        if (!is_asked() || !receive_message(&asked, descriptors, count))
+    if (!can_serve())
+        _exit(255);
+    if (number_in_variable(1) == 1)
+        detach_from_starter();
+    for (unsigned jobs = 0; copy != 0; jobs++) {
+        if (!is_asked() || !receive_job(descriptors, count))
             _exit(0);
-        if (asked.request == FORK_JOB) {
-            dl_iterate_phdr(enlarge_text, &(unsigned){jobs++});
-            run_job_in_copy(asked.job, descriptors, count);
-        } else if (asked.request == FORK_CLONE)
-            clone_for(descriptors[0]);
-        else
-            detach_from_starter();
+        dl_iterate_phdr(enlarge_text, &jobs);
+        copy = fork();
+        if (copy == 0)
+            take_job(descriptors, count);
+        for (int i = 0; copy != 0 && i < count; i++)
+            close(descriptors[i]);
     }
 }
 
@@ -255,13 +191,12 @@ void fork_serve_if_wanted(void)
 
 void fork_serve_end(int status)
 {
-    struct fork_answer answer = {.job = own.job, .status = (status & 0xff) << 8};
+    struct fork_answer answer = {.status = status & 0xff};
     struct rusage usage = {0};
 
     if (own.process != getpid())
         return;
     getrusage(RUSAGE_SELF, &usage);
     answer.peak = (uint64_t)usage.ru_maxrss * 1024;
-    send(own.socket, &answer, sizeof answer, MSG_NOSIGNAL);
-    _exit(status);
+    _exit(write(own.answer, &answer, sizeof answer) == sizeof answer ? status : 255);
 }

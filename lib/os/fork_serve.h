@@ -1,44 +1,30 @@
 /* fork_serve.h: the server's side of fork_server.h, and its protocol. The server's standard input
- * is a socket that keeps message boundaries; its end ends the server. A request for a job carries
- * descriptors. The job is answered by its copy, just before that ends, and by the server once it
- * has ended, unless the next job is there by then: the linker takes what comes first, and drops
- * answers to earlier jobs. */
+ * is a socket that keeps message boundaries; its end ends the server. Each message is a job: one
+ * byte, with descriptors. The job is answered by its copy, just before that ends, in a pipe of its
+ * own; if there is no answer, the copy was killed, or there is no server. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
 
-/* The most files of a job. */
-#define FORK_FILES 3
+/* The descriptors of a job: a pipe for the answer, one for the output, and at most three files. The
+ * copy is killed when nobody can read its answer any more. */
+enum { FORK_ANSWER, FORK_OUTPUT, FORK_FIRST_FILE, FORK_DESCRIPTORS = FORK_FIRST_FILE + 3 };
 
-enum fork_request {
-    FORK_JOB = 1, /* fork a copy; comes with the descriptors of its output and its files */
-    FORK_DETACH, /* stop being minilink's child: a caller that waits for any child must not wait for
-                    this one */
-    FORK_CLONE,  /* at any time: fork another server, for the socket that comes along */
-};
-
-/* What is sent to the server. */
-struct fork_message {
-    uint32_t request; /* enum fork_request */
-    uint32_t job;     /* its number among the jobs of this socket */
-};
-
-/* The descriptors that come with it: the pipe for the output, and the files. */
 union fork_descriptors {
     struct cmsghdr header; /* for its alignment */
-    char bytes[CMSG_SPACE((1 + FORK_FILES) * sizeof(int))];
+    char bytes[CMSG_SPACE(FORK_DESCRIPTORS * sizeof(int))];
 };
 
 struct fork_answer {
-    uint32_t job;   /* the request's */
-    int32_t status; /* as from wait() */
+    int32_t status; /* of its exit */
     uint64_t peak;  /* peak memory in bytes */
 };
 
-/* The variable that makes a program a server: for how many milliseconds it waits for its next job,
- * and the descriptor numbers of a job's files, each after a blank. */
+/* The variable that makes a program a server: for how many milliseconds it waits for its next job;
+ * 1 if it is to be no child of minilink, as a caller that waits for any child must not wait for it,
+ * else 0; and the descriptor numbers of a job's files; each after a blank. */
 #define FORK_VARIABLE "MINILINK_FORK_SERVER"
 
 /* The shared object of preload/fork_server.c, as bytes of this program; made by the Makefile. */

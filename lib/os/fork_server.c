@@ -1,5 +1,4 @@
-/* fork_server.c: the linker's side: tables of idle servers, busy servers and kinds of jobs;
- * starting servers, and giving them jobs. */
+/* fork_server.c: the linker's side: a table of servers, starting them, and giving them jobs. */
 #include "os/fork_server.h"
 
 #include <elf.h>
@@ -10,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -25,19 +22,11 @@
 /* The most arguments of a program that is run as a server. */
 #define MOST_WORDS 256
 
-/* The most idle servers, listed busy servers, and remembered kinds of jobs. */
-#define MOST_IDLE  64
-#define MOST_BUSY  64
+/* The most kinds of jobs that are remembered. */
 #define MOST_KINDS 16
 
 /* How soon a cancelled job is given up. */
 #define TICK_MILLISECONDS 20
-
-/* How long a server may take to end when it is told to. */
-#define END_MILLISECONDS 2000
-
-/* How long a thread waits for the lock. */
-#define LOCK_SECONDS 1
 
 const char *const fork_server_files[] = {"FILE 0", "FILE 1", "FILE 2"};
 
@@ -45,35 +34,57 @@ int fork_server_patience = 2000;
 
 struct fork_server {
     XXH128_hash_t kind;       /* of its jobs */
-    int control;              /* our end of the socket; -1 = there is none yet */
+    bool works, fails;        /* what is known of programs of this kind as servers */
+    int control;              /* our end of the socket; -1 = none runs */
     struct exec_child *child; /* NULL when it is no child of this process */
-    bool has_worked;          /* it, or the server that it is a clone of, has done a job */
-    uint32_t jobs;            /* that it was asked to do */
 };
 
-/* Shared by all threads. The lock is held for microseconds. A thread that does not get it does
- * without a server, so that a process that was forked while another thread held it is not stuck. */
+/* Shared by all threads, under the lock, which is held while a program is started, but not while it
+ * runs. A fork of this process has the descriptors, too, but does not own the servers. */
 static struct {
+    pthread_once_t once;
     pthread_mutex_t lock;
-    pid_t owner; /* a fork of this process has the descriptors, too, but does not own the servers */
-    struct fork_server idle[MOST_IDLE], busy[MOST_BUSY];
-    size_t idle_count, busy_count;
-    struct {
-        XXH128_hash_t kind;
-        bool works; /* no server of this kind has failed */
-    } kinds[MOST_KINDS];
-    size_t kind_count; /* of all ever added; the oldest are replaced */
-} all = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    struct fork_server list[MOST_KINDS];
+    size_t count; /* of all ever added; the oldest are replaced */
+} all = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 extern char **environ;
 
-static bool lock_servers(void)
+static size_t count_servers(void)
 {
-    struct timespec late;
+    return all.count < MOST_KINDS ? all.count : MOST_KINDS;
+}
 
-    clock_gettime(CLOCK_REALTIME, &late);
-    late.tv_sec += LOCK_SECONDS;
-    return pthread_mutex_timedlock(&all.lock, &late) == 0;
+static void before_fork(void)
+{
+    pthread_mutex_lock(&all.lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&all.lock);
+}
+
+static void after_fork_in_child(void)
+{
+    for (size_t i = 0; i < count_servers(); i++) {
+        if (all.list[i].control >= 0)
+            close(all.list[i].control);
+        all.list[i].control = -1;
+        all.list[i].child = NULL; /* the parent's */
+    }
+    pthread_mutex_unlock(&all.lock);
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+}
+
+static void lock_servers(void)
+{
+    pthread_once(&all.once, watch_forks);
+    pthread_mutex_lock(&all.lock);
 }
 
 static void hash_string(XXH3_state_t *state, const char *string)
@@ -136,175 +147,77 @@ static bool is_elf(const char *path)
     return is;
 }
 
-/* After a fork, drops the servers, which belong to the parent. Under the lock. */
-static void forget_another_process(void)
+/* Sends a job's descriptors (fork_serve.h). */
+static bool send_job(int control, const int *descriptors, size_t count)
 {
-    if (all.owner == getpid())
-        return;
-    for (size_t i = 0; i < all.idle_count; i++)
-        close(all.idle[i].control);
-    for (size_t i = 0; i < all.busy_count; i++)
-        close(all.busy[i].control);
-    all.idle_count = all.busy_count = 0;
-    all.owner = getpid();
-}
+    struct iovec part = {.iov_base = &(char){0}, .iov_len = 1};
+    union fork_descriptors sent = {.header = {.cmsg_len = CMSG_LEN(count * sizeof(int)),
+                                              .cmsg_level = SOL_SOCKET,
+                                              .cmsg_type = SCM_RIGHTS}};
+    const struct msghdr message = {.msg_iov = &part,
+                                   .msg_iovlen = 1,
+                                   .msg_control = sent.bytes,
+                                   .msg_controllen = CMSG_SPACE(count * sizeof(int))};
 
-/* Sends a request (fork_serve.h) with descriptors. False with errno. */
-static bool ask_server(int control, struct fork_message asked, const int *descriptors, size_t count)
-{
-    struct iovec part = {.iov_base = &asked, .iov_len = sizeof asked};
-    union fork_descriptors sent = {0};
-    struct msghdr message = {.msg_iov = &part, .msg_iovlen = 1};
-
-    if (count > 0) {
-        message.msg_control = sent.bytes;
-        message.msg_controllen = CMSG_SPACE(count * sizeof(int));
-        sent.header = (struct cmsghdr){.cmsg_len = CMSG_LEN(count * sizeof(int)),
-                                       .cmsg_level = SOL_SOCKET,
-                                       .cmsg_type = SCM_RIGHTS};
-        memcpy(CMSG_DATA(&sent.header), descriptors, count * sizeof(int));
-    }
-    return sendmsg(control, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof asked;
-}
-
-/* A socket pair that keeps message boundaries; its ends are no standard descriptors. False with
- * errno. */
-static bool make_socket(int ends[2])
-{
-    return socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) == 0 &&
-           descriptor_pair_above_standard(ends);
-}
-
-/* Whether a server of the kind may be used; a new kind is only remembered, unless `is_repeated`.
- * Under the lock. */
-static bool is_usable(XXH128_hash_t kind, const char *path, bool is_repeated)
-{
-    bool works;
-
-    for (size_t i = 0; i < all.kind_count && i < MOST_KINDS; i++)
-        if (XXH128_isEqual(all.kinds[i].kind, kind))
-            return all.kinds[i].works;
-    works = is_elf(path);
-    all.kinds[all.kind_count % MOST_KINDS].kind = kind;
-    all.kinds[all.kind_count++ % MOST_KINDS].works = works;
-    return works && is_repeated;
-}
-
-/* Takes an idle server. Under the lock. */
-static bool take_idle(struct fork_server *server)
-{
-    for (size_t i = 0; i < all.idle_count; i++)
-        if (XXH128_isEqual(all.idle[i].kind, server->kind)) {
-            *server = all.idle[i];
-            all.idle[i] = all.idle[--all.idle_count];
-            return true;
-        }
-    return false;
-}
-
-/* Asks a busy server for a clone. Under the lock, so that the server is not ended meanwhile. */
-static void take_clone(struct fork_server *server)
-{
-    int ends[2];
-    size_t i = 0;
-
-    while (i < all.busy_count && !XXH128_isEqual(all.busy[i].kind, server->kind))
-        i++;
-    if (i == all.busy_count || !make_socket(ends))
-        return;
-    if (ask_server(all.busy[i].control, (struct fork_message){.request = FORK_CLONE}, &ends[1], 1))
-        *server =
-            (struct fork_server){.kind = server->kind, .control = ends[0], .has_worked = true};
-    else
-        close(ends[0]);
-    close(ends[1]);
-}
-
-/* Takes a server for a job, until give_back(): an idle one, else a clone of a busy one; else
- * server->control is -1 and one may be started. False when none may be used. */
-static bool take_server_job(struct fork_server *server, const struct fork_server_job *job)
-{
-    bool ok;
-
-    server->control = -1;
-    if (!find_kind(&server->kind, job->run.argv) || !lock_servers())
-        return false;
-    forget_another_process();
-    ok = is_usable(server->kind, job->run.argv[0], job->is_repeated);
-    if (ok && !take_idle(server))
-        take_clone(server);
-    /* So that it can be asked for a clone; only if it has done a job before. */
-    if (server->has_worked && all.busy_count < MOST_BUSY)
-        all.busy[all.busy_count++] = *server;
-    pthread_mutex_unlock(&all.lock);
-    return ok;
-}
-
-/* Makes the server idle if it can do more jobs. False when it cannot, or when there are too many.
- */
-static bool give_back(struct fork_server *server, bool works)
-{
-    bool is_kept;
-
-    pthread_mutex_lock(&all.lock);
-    for (size_t i = 0; i < all.busy_count; i++)
-        if (all.busy[i].control == server->control) {
-            all.busy[i] = all.busy[--all.busy_count];
-            break;
-        }
-    is_kept = works && all.idle_count < MOST_IDLE;
-    if (is_kept)
-        all.idle[all.idle_count++] = *server;
-    pthread_mutex_unlock(&all.lock);
-    return is_kept;
-}
-
-/* Runs this kind without servers from now on, since one failed. */
-static void give_up_kind(XXH128_hash_t kind)
-{
-    if (!lock_servers())
-        return;
-    for (size_t i = 0; i < all.kind_count && i < MOST_KINDS; i++)
-        if (XXH128_isEqual(all.kinds[i].kind, kind))
-            all.kinds[i].works = false;
-    pthread_mutex_unlock(&all.lock);
+    memcpy(CMSG_DATA(&sent.header), descriptors, count * sizeof(int));
+    return sendmsg(control, &message, MSG_NOSIGNAL | MSG_DONTWAIT) == 1;
 }
 
 static void end_server(struct fork_server *server)
 {
-    struct pollfd fd = {.fd = server->control, .events = 0};
-
-    shutdown(server->control, SHUT_WR);
+    if (server->control >= 0)
+        close(server->control);
     if (server->child)
         exec_leave(server->child);
-    else
-        poll(&fd, 1, END_MILLISECONDS); /* until its end of the socket is closed */
-    close(server->control);
+    server->control = -1;
+    server->child = NULL;
 }
 
 void fork_server_end_all(void)
 {
-    struct fork_server servers[MOST_IDLE];
-    size_t count;
-
-    pthread_mutex_lock(&all.lock);
-    forget_another_process();
-    count = all.idle_count;
-    memcpy(servers, all.idle, count * sizeof *servers);
-    all.idle_count = 0;
+    lock_servers();
+    for (size_t i = 0; i < count_servers(); i++)
+        end_server(&all.list[i]);
     pthread_mutex_unlock(&all.lock);
-    for (size_t i = 0; i < count; i++)
-        shutdown(servers[i].control, SHUT_WR); /* so that all end at the same time */
-    for (size_t i = 0; i < count; i++)
-        end_server(&servers[i]);
 }
 
-/* Starts the program with its end of the socket as standard input. Memory files hold the descriptor
- * numbers of the job's files; the first contains the image to preload. */
-static bool start_program(struct fork_server *server, const struct fork_server_job *job,
-                          int control, const int numbers[FORK_FILES])
+/* NULL for a new kind. */
+static struct fork_server *find_server(XXH128_hash_t kind)
 {
-    char preload[48], variable[96], paths[FORK_FILES][32];
+    for (size_t i = 0; i < count_servers(); i++)
+        if (XXH128_isEqual(all.list[i].kind, kind))
+            return &all.list[i];
+    return NULL;
+}
+
+static struct fork_server *add_server(XXH128_hash_t kind, const char *path)
+{
+    struct fork_server *server = &all.list[all.count % MOST_KINDS];
+
+    if (all.count >= MOST_KINDS)
+        end_server(server);
+    all.count++;
+    *server = (struct fork_server){.kind = kind, .fails = !is_elf(path), .control = -1};
+    return server;
+}
+
+/* Whether it was killed, or has waited for too long. */
+static bool has_left(const struct fork_server *server)
+{
+    struct pollfd fd = {.fd = server->control};
+
+    return poll(&fd, 1, 0) == 1;
+}
+
+/* Starts the program with its end of the socket as standard input. It gets memory files: the first
+ * as standard output and error, so that it knows whether it has printed anything, the others as
+ * holders of the descriptor numbers of a job's files. The first of these contains the image to
+ * preload. */
+static struct exec_child *start_program(const struct fork_server_job *job, int control,
+                                        const int held[FORK_DESCRIPTORS])
+{
+    const int held_as[] = {1, 2, held[2], held[3], held[4]}; /* output, errors, the same */
+    char preload[48], variable[96], paths[FORK_DESCRIPTORS][32];
     const char *words[MOST_WORDS], *const *argv = job->run.argv;
     size_t count = 0;
     const struct exec_request request = {
@@ -313,17 +226,19 @@ static bool start_program(struct fork_server *server, const struct fork_server_j
         .large_pages = job->run.large_pages,
         .fixed_addresses = job->run.fixed_addresses,
         .input = control,
-        .pass = numbers,
-        .pass_count = job->file_count,
-        .output_limit = 1,
+        .pass = held,
+        .pass_as = held_as,
+        .pass_count = FORK_FIRST_FILE + job->file_count,
     };
 
-    snprintf(preload, sizeof preload, "LD_PRELOAD=/dev/fd/%d", numbers[0]);
-    snprintf(variable, sizeof variable, "%s= %d", FORK_VARIABLE, fork_server_patience);
+    snprintf(preload, sizeof preload, "LD_PRELOAD=/dev/fd/%d", held[FORK_FIRST_FILE]);
+    snprintf(variable, sizeof variable, "%s= %d %d", FORK_VARIABLE, fork_server_patience,
+             !self_exec_is_program());
     for (size_t i = 0; i < job->file_count; i++) {
-        snprintf(variable + strlen(variable), sizeof variable - strlen(variable), " %d",
-                 numbers[i]);
-        snprintf(paths[i], sizeof paths[i], "/dev/fd/%d", numbers[i]);
+        int number = held[FORK_FIRST_FILE + i];
+
+        snprintf(variable + strlen(variable), sizeof variable - strlen(variable), " %d", number);
+        snprintf(paths[i], sizeof paths[i], "/dev/fd/%d", number);
     }
     for (; argv[count]; count++) {
         words[count] = argv[count];
@@ -332,72 +247,101 @@ static bool start_program(struct fork_server *server, const struct fork_server_j
                 words[count] = paths[i];
     }
     words[count] = NULL;
-    server->child = exec_start(&request);
+    return exec_start(&request);
+}
+
+static bool start_server(struct fork_server *server, const struct fork_server_job *job)
+{
+    const size_t count = FORK_FIRST_FILE + job->file_count;
+    int ends[2], held[FORK_DESCRIPTORS] = {-1, -1, -1, -1, -1};
+    bool ok = true;
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) != 0 ||
+        !descriptor_pair_above_standard(ends))
+        return false;
+    server->control = ends[0];
+    for (size_t i = 1; i < count; i++) {
+        held[i] = descriptor_memory_file("minilink-fork-server");
+        ok = ok && held[i] >= 0;
+    }
+    held[0] = held[1];
+    if (ok && job->is_preloaded)
+        ok = descriptor_write(held[FORK_FIRST_FILE], fork_server_image, fork_server_image_size);
+    if (ok)
+        server->child = start_program(job, ends[1], held);
+    for (size_t i = 1; i < count; i++)
+        if (held[i] >= 0)
+            close(held[i]);
+    close(ends[1]);
+    if (!server->child)
+        end_server(server);
     return server->child != NULL;
 }
 
-/* Makes the server no child of this process; the child that was started ends. False when that
- * failed, or when the child has printed anything. */
-static bool detach_server(struct fork_server *server)
+/* Waits until the server is no child of this process. */
+static void finish_starter(struct exec_child *starter)
 {
-    const struct exec_request request = {.output_limit = 1};
-    struct exec_result result;
-    struct exec_child *child = server->child;
+    const struct exec_request request = {0};
+    struct exec_result result = {0};
 
-    server->child = NULL;
-    if (!ask_server(server->control, (struct fork_message){.request = FORK_DETACH}, NULL, 0))
-        shutdown(server->control, SHUT_WR);
-    exec_finish(child, &request, &result);
+    if (starter)
+        exec_finish(starter, &request, &result);
     free(result.output);
-    return result.end == EXEC_EXITED && result.code == 0 && result.output_size == 0;
 }
 
-/* Makes memory files that hold the descriptor numbers of a job's files. */
-static bool hold_numbers(int numbers[FORK_FILES], const struct fork_server_job *job)
+/* Gives a job, unless it has no files, to the server for its kind, which is started if it is not
+ * there. False when the job is not to be done by a server. */
+static bool give_job(const struct fork_server_job *job, XXH128_hash_t kind, const int *descriptors)
 {
-    for (size_t i = 0; i < job->file_count; i++) {
-        numbers[i] = descriptor_memory_file("minilink-fork-server");
-        if (numbers[i] < 0)
-            return false;
+    struct exec_child *starter = NULL;
+    struct fork_server *server;
+    bool ok, is_new;
+
+    lock_servers();
+    server = find_server(kind);
+    ok = server || job->is_repeated;
+    server = server ?: add_server(kind, job->run.argv[0]);
+    ok = ok && !server->fails;
+    if (ok && server->control >= 0 && has_left(server))
+        end_server(server);
+    is_new = ok && server->control < 0;
+    if (is_new)
+        ok = start_server(server, job);
+    if (ok && job->files)
+        ok = send_job(server->control, descriptors, FORK_FIRST_FILE + job->file_count);
+    if (is_new && !self_exec_is_program()) {
+        starter = server->child;
+        server->child = NULL;
     }
-    return !job->is_preloaded ||
-           descriptor_write(numbers[0], fork_server_image, fork_server_image_size);
+    pthread_mutex_unlock(&all.lock);
+    finish_starter(starter);
+    return ok;
 }
 
-static bool start_server_job(struct fork_server *server, const struct fork_server_job *job)
+/* If none of the kind has ever done a job, they are run without servers from now on. */
+static void note_end(XXH128_hash_t kind, bool is_done)
 {
-    int ends[2], numbers[FORK_FILES] = {-1, -1, -1};
-    bool ok;
+    struct fork_server *server;
 
-    if (!make_socket(ends))
-        return false;
-    ok = hold_numbers(numbers, job) && start_program(server, job, ends[1], numbers);
-    for (size_t i = 0; i < FORK_FILES; i++)
-        if (numbers[i] >= 0)
-            close(numbers[i]);
-    close(ends[1]);
-    server->control = ends[0];
-    if (!ok)
-        close(ends[0]);
-    if (!ok || self_exec_is_program() || detach_server(server))
-        return ok;
-    end_server(server);
-    return false;
+    lock_servers();
+    server = find_server(kind);
+    if (server && is_done) {
+        server->works = true;
+    } else if (server && !server->works) {
+        server->fails = true;
+        end_server(server);
+    }
+    pthread_mutex_unlock(&all.lock);
 }
 
-/* Waits for a job's end. False when the server has ended; *how is EXEC_EXITED when there is an
- * answer. */
-static bool follow_job(const struct fork_server *server, const struct exec_request *request,
-                       int printed, struct capture *capture, struct fork_answer *answer,
-                       enum exec_end *how)
+/* Waits for a job's end. False when there is no answer; *how is EXEC_EXITED when there is one. */
+static bool follow_job(const struct exec_request *request, int answers, int printed,
+                       struct capture *capture, struct fork_answer *answer, enum exec_end *how)
 {
     uint64_t late = clock_now() + (uint64_t)request->timeout * 1000000000u;
-    bool is_open = true;
+    struct pollfd fds[] = {{.fd = answers, .events = POLLIN}, {.fd = printed, .events = POLLIN}};
 
-    for (*how = EXEC_EXITED;;) {
-        struct pollfd fds[] = {{.fd = server->control, .events = POLLIN},
-                               {.fd = is_open ? printed : -1, .events = POLLIN}};
-
+    while (!fds[0].revents) {
         if (exec_is_cancelled(request))
             *how = EXEC_CANCELLED;
         else if (request->timeout && clock_now() >= late)
@@ -405,85 +349,63 @@ static bool follow_job(const struct fork_server *server, const struct exec_reque
         if (*how != EXEC_EXITED)
             return true;
         poll(fds, 2, TICK_MILLISECONDS); /* a failure is a spurious wake-up */
-        if (fds[1].revents)
-            is_open = capture_read(capture, printed);
-        if (!fds[0].revents)
-            continue;
-        if (is_open)
-            capture_read(capture, printed);
-        if (recv(server->control, answer, sizeof *answer, 0) != sizeof *answer)
-            return false;
-        if (answer->job == server->jobs)
-            return true;
+        if ((fds[0].revents || fds[1].revents) && !capture_read(capture, printed))
+            fds[1].fd = -1;
     }
+    return read(answers, answer, sizeof *answer) == sizeof *answer;
 }
 
-/* Does one job. False when the server has ended, when the copy was killed, or when the program has
- * printed something before it opened its input, which the copy's output lacks. */
-static bool ask_for_job(struct fork_server *server, const struct fork_server_job *job,
-                        struct exec_result *result)
+/* Does a job whose answer and output come in these pipes, which it closes. */
+static bool do_job(const struct fork_server_job *job, XXH128_hash_t kind, const int answers[2],
+                   const int printed[2], struct exec_result *result)
 {
-    const struct exec_request *request = &job->run;
-    struct capture capture = {.limit = request->output_limit};
+    int descriptors[FORK_DESCRIPTORS] = {answers[1], printed[1]};
+    struct capture capture = {.limit = job->run.output_limit};
     struct fork_answer answer = {0};
     enum exec_end how = EXEC_EXITED;
-    int printed[2], descriptors[1 + FORK_FILES];
-    bool ok;
+    bool is_given, is_done;
 
-    if (!capture_pipe(printed)) {
-        give_back(server, false);
-        end_server(server);
-        return false;
-    }
-    server->has_worked = true;
-    descriptors[0] = printed[1];
-    memcpy(descriptors + 1, job->files, job->file_count * sizeof(int));
-    server->jobs++;
-    ok = ask_server(server->control, (struct fork_message){FORK_JOB, server->jobs}, descriptors,
-                    1 + job->file_count);
+    memcpy(descriptors + FORK_FIRST_FILE, job->files, job->file_count * sizeof(int));
+    is_given = give_job(job, kind, descriptors);
+    close(answers[1]);
     close(printed[1]);
-    ok = ok && follow_job(server, request, printed[0], &capture, &answer, &how) &&
-         !(server->child && exec_has_printed(server->child));
+    is_done = is_given && follow_job(&job->run, answers[0], printed[0], &capture, &answer, &how);
+    close(answers[0]);
     close(printed[0]);
-    ok = ok && (how != EXEC_EXITED || WIFEXITED(answer.status));
-    if (!give_back(server, ok && how == EXEC_EXITED))
-        end_server(server);
-    if (!ok) {
+    if (is_given && how == EXEC_EXITED)
+        note_end(kind, is_done);
+    if (!is_done)
         free(capture.data);
-        return false;
-    }
-    *result = (struct exec_result){
-        .end = how,
-        .code = how == EXEC_EXITED ? WEXITSTATUS(answer.status) : (int)request->timeout,
-        .output = capture.data,
-        .output_size = capture.size,
-        .output_cut = capture.cut,
-        .peak = answer.peak,
-    };
-    return true;
+    else
+        *result = (struct exec_result){
+            .end = how,
+            .code = how == EXEC_EXITED ? answer.status : (int)job->run.timeout,
+            .output = capture.data,
+            .output_size = capture.size,
+            .output_cut = capture.cut,
+            .peak = answer.peak,
+        };
+    return is_done;
 }
 
 bool fork_server_run(const struct fork_server_job *job, struct exec_result *result)
 {
-    struct fork_server server = {0};
-    bool is_new;
+    int answers[2], printed[2];
+    XXH128_hash_t kind;
 
-    if (!take_server_job(&server, job))
+    if (!find_kind(&kind, job->run.argv) || !capture_pipe(answers))
         return false;
-    is_new = server.control < 0;
-    if ((!is_new || start_server_job(&server, job)) && ask_for_job(&server, job, result))
-        return true;
-    if (is_new) /* another may have waited for too long */
-        give_up_kind(server.kind);
+    if (capture_pipe(printed))
+        return do_job(job, kind, answers, printed, result);
+    close(answers[0]);
+    close(answers[1]);
     return false;
 }
 
 void fork_server_start(const struct fork_server_job *job)
 {
-    struct fork_server server = {0};
+    XXH128_hash_t kind;
 
-    if (!take_server_job(&server, job))
-        return;
-    if ((server.control >= 0 || start_server_job(&server, job)) && !give_back(&server, true))
-        end_server(&server);
+    if (find_kind(&kind, job->run.argv))
+        give_job(job, kind, NULL);
 }

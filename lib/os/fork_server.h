@@ -2,11 +2,11 @@
  * its input: by a shared object that is preloaded. Children of minilink's own that have loaded
  * libLLVM or libnvJitLink do the same. minilink-internals(7), A ptxas that is copied, has times.
  *
- * A server does one job at a time, and waits for the next one for two seconds at most; a busy one
- * is cloned for a concurrent job. It is reused only for the same arguments, program file,
- * environment, working folder and user. In the program it ends with the link. In a library it ends
- * with the process at the latest, and is no child of it, so that a caller that waits for all
- * children does not wait for it. Called by many threads at once. */
+ * A server does any number of jobs at a time, and waits for the next one for two seconds at most.
+ * It is reused only for the same arguments, program file, environment, working folder and user. In
+ * the program it ends with the link. In a library it ends with the process at the latest, and is no
+ * child of it, so that a caller that waits for all children does not wait for it. Called by many
+ * threads at once, and in a process that was forked. */
 #pragma once
 
 #include <stdbool.h>
@@ -42,5 +42,5 @@ bool fork_server_run(const struct fork_server_job *job, struct exec_result *resu
 /* Starts a server, if there is none yet, for jobs of this kind to come. A failure has no effect. */
 void fork_server_start(const struct fork_server_job *job);
 
-/* Ends all idle servers. */
+/* Ends all servers, which should do no jobs. */
 void fork_server_end_all(void);

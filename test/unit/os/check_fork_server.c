@@ -5,7 +5,6 @@
 #include <limits.h>
 #include <pthread.h>
 #include <signal.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -150,6 +149,7 @@ static void expect_no_child(void)
 {
     siginfo_t child;
 
+    exec_reap_all();
     ck_assert_int_eq(waitid(P_ALL, 0, &child, WEXITED | WNOHANG | WNOWAIT), -1);
     ck_assert_int_eq(errno, ECHILD);
 }
@@ -240,38 +240,20 @@ static void end_long_job(struct long_job *job, bool is_given_up)
     free(job->result.output);
 }
 
-static long parent_of(long pid)
-{
-    long parent = 0;
-    FILE *file;
-
-    file = fopen(suite_print("/proc/%ld/stat", pid), "re");
-    ck_assert_ptr_nonnull(file);
-    ck_assert_int_eq(fscanf(file, "%*d %*s %*c %ld", &parent), 1);
-    fclose(file);
-    return parent;
-}
-
 /* As a library, and as a program. */
-TEST_LOOP(a_server_that_works_leaves_a_clone_behind_for_a_job_beside_its_own, 2)
+TEST_LOOP(a_server_does_jobs_beside_each_other, 2)
 {
     struct long_job job;
-    long clone;
 
     start_server(_i == 1);
     begin_long_job(&job);
     ck_assert(run("copy", "beside"));
     expect_copied("beside");
-    clone = server;
-    ck_assert(run("copy", "again"));
-    ck_assert_int_eq(server, clone); /* it is idle: no other is made */
     end_long_job(&job, false);
     ck_assert_int_eq(job.result.code, 0);
-    ck_assert_int_ne(job.server, clone);
-    ck_assert_int_eq(parent_of(clone), job.server);
+    ck_assert_int_eq(job.server, server);
     fork_server_end_all();
-    files_await_end(clone);
-    files_await_end(job.server);
+    files_await_end(server);
     expect_no_child();
 }
 
@@ -295,7 +277,7 @@ static void *do_simultaneous(void *argument)
     return NULL;
 }
 
-/* None of them starts the program: there is one server, or a clone of it. */
+/* None of them starts the program. */
 TEST_LOOP(one_start_is_enough_for_jobs_that_begin_at_once, 16)
 {
     struct simultaneous jobs[4] = {0};
@@ -316,60 +298,26 @@ TEST_LOOP(one_start_is_enough_for_jobs_that_begin_at_once, 16)
 
         ck_assert(jobs[i].done);
         ck_assert_int_eq(sscanf(jobs[i].result.output, "%ld", &by), 1);
-        ck_assert(by == server || parent_of(by) != (long)getpid());
+        ck_assert_int_eq(by, server);
         free(jobs[i].result.output);
     }
     pthread_barrier_destroy(&barrier);
 }
 
 /* Else each would stay a zombie for as long as the server lives. */
-TEST(a_server_reaps_clones_that_have_ended)
+TEST(a_server_reaps_copies_that_have_ended)
 {
-    struct long_job job;
-    long clone;
+    long first;
 
     start_server(false);
-    begin_long_job(&job);
-    ck_assert(run("copy", "beside"));
-    clone = server;
-    end_long_job(&job, false);
-    ck_assert_int_eq(kill((pid_t)clone, SIGKILL), 0);
-    files_await_end(clone);
-    ck_assert(!run("copy", "by the clone"));
-    ck_assert(run("copy", "by the server"));
-    ck_assert_int_eq(server, job.server);
-    ck_assert(run("copy", "by the server"));
-    ck_assert_int_eq(kill((pid_t)clone, 0), -1);
+    first = did;
+    files_await_end(first);
+    ck_assert(run("copy", "next"));
+    ck_assert_int_eq(kill((pid_t)first, 0), -1);
     ck_assert_int_eq(errno, ESRCH);
 }
 
-/* The server of the second job does the third, too, and ends with it. Other sockets get its number,
- * and no message. */
-TEST(a_server_that_has_ended_is_asked_for_no_clone)
-{
-    struct long_job first, second, third;
-    int strangers[4][2];
-    char byte;
-
-    start_server(false);
-    begin_long_job(&first);
-    begin_long_job(&second);
-    end_long_job(&second, false);
-    end_long_job(&first, true);
-    begin_long_job(&third);
-    end_long_job(&third, true);
-    for (int i = 0; i < COUNT(strangers); i++)
-        ck_assert_int_eq(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, strangers[i]), 0);
-    ck_assert(run("copy", "afterwards"));
-    for (int i = 0; i < 2 * COUNT(strangers); i++)
-        ck_assert_int_eq(recv(strangers[i / 2][i % 2], &byte, 1, MSG_DONTWAIT), -1);
-    for (int i = 0; i < 2 * COUNT(strangers); i++)
-        close(strangers[i / 2][i % 2]);
-    expect_copied("afterwards");
-}
-
-/* Whoever ends a server kills its process group: a clone has one of its own. */
-TEST_LOOP(a_clone_outlives_the_server_whose_job_is_given_up, 2)
+TEST_LOOP(others_go_on_when_a_job_is_given_up, 2)
 {
     struct long_job first, second;
 
@@ -518,15 +466,13 @@ TEST_LOOP(a_job_that_is_given_up_leaves_nothing, 3)
     ck_assert(run("hang", ""));
     ck_assert_int_eq(result.end, is_late ? EXEC_TIMED_OUT : EXEC_CANCELLED);
     ck_assert_int_eq(result.code, is_late ? 1 : 0);
-    if (is_late) {
+    if (is_late)
         files_await_end(did);
-        files_await_end(server);
-    }
+    fork_server_end_all();
     expect_no_child();
 }
 
-/* A process that was copied has its parent's descriptors until it asks a server, which is its own.
- */
+/* It has none of its parent's descriptors, and one of its own. */
 TEST(a_copy_of_the_process_has_servers_of_its_own)
 {
     long by;
@@ -538,7 +484,7 @@ TEST(a_copy_of_the_process_has_servers_of_its_own)
     child = fork();
     if (child == 0) {
         int open = files_count_open();
-        bool ok = run("copy", "child") && server != by && files_count_open() == open;
+        bool ok = run("copy", "child") && server != by && files_count_open() == open + 1;
 
         fork_server_end_all();
         _exit(ok ? 0 : 1);
@@ -556,7 +502,6 @@ TEST(a_server_that_has_ended_is_replaced)
     start_server(false);
     ck_assert_int_eq(kill((pid_t)server, SIGKILL), 0);
     files_await_end(server);
-    ck_assert(!run("copy", ""));
     ck_assert(run("copy", "again"));
     expect_copied("again");
 }
@@ -573,7 +518,6 @@ TEST(a_server_that_waited_too_long_for_its_first_job_is_replaced)
     run_with("copy", NULL, NULL, NULL);
     ck_assert_int_eq(waitid(P_ALL, 0, &ended, WEXITED | WNOWAIT), 0);
     fork_server_patience = 600000;
-    run("copy", "");
     ck_assert(run("copy", "again"));
     expect_copied("again");
 }

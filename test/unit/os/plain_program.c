@@ -58,6 +58,7 @@ int main(int argc, char **argv)
     void *library = strncmp(mode, "text=", 5) == 0 ? dlopen(mode + 5, RTLD_NOW) : NULL;
     pthread_t thread;
     FILE *in;
+    int status;
 
     if (strcmp(mode, "early") == 0)
         fputs("early\n", stderr);
@@ -81,5 +82,8 @@ int main(int argc, char **argv)
         raise(SIGKILL);
     if (strcmp(mode, "hang") == 0)
         wait_for_ever(NULL);
-    return copy(in, argc == 5 ? fopen(argv[4], "wb") : NULL) ? 0 : 1;
+    status = copy(in, argc == 5 ? fopen(argv[4], "wb") : NULL) ? 0 : 1;
+    if (strcmp(mode, "own") == 0)
+        fork_serve_end(status);
+    return status;
 }
