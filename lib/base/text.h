@@ -62,6 +62,17 @@ static inline bool text_ends(struct text t, struct text end)
            (end.size == 0 || memcmp(t.data + (t.size - end.size), end.data, end.size) == 0);
 }
 
+/* The number of line ends in text[from, to). */
+static inline uint32_t text_count_lines(struct text text, size_t from, size_t to)
+{
+    uint32_t lines = 0;
+
+    to = to < text.size ? to : text.size;
+    for (; from < to; from++)
+        lines += text.data[from] == '\n';
+    return lines;
+}
+
 /* The number of strings in a list that ends with NULL; 0 for no list. */
 static inline size_t string_list_count(const char *const *list)
 {

@@ -183,21 +183,6 @@ struct diag_place diag_place_behind(const char *file, struct text text, size_t o
     return place;
 }
 
-static uint32_t count_lines(struct text text, size_t from, size_t to)
-{
-    uint32_t lines = 0;
-
-    while (from < to) {
-        const char *end = memchr(text.data + from, '\n', to - from);
-
-        if (!end)
-            break;
-        lines++;
-        from = (size_t)(end - text.data) + 1;
-    }
-    return lines;
-}
-
 static size_t line_end(struct text text, size_t at)
 {
     while (at < text.size && text.data[at] != '\n' && text.data[at] != '\r')
@@ -226,7 +211,8 @@ struct diag_place diag_place_find(const struct diag_place *place)
 
     if (place->line || !place->text.data)
         return *place;
-    found.line = place->known_line + count_lines(place->text, place->known_offset, place->offset);
+    found.line =
+        place->known_line + text_count_lines(place->text, place->known_offset, place->offset);
     find_columns(&found, place->text, place->offset);
     return found;
 }

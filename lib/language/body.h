@@ -1,5 +1,5 @@
 /* body.h: one function's body as instructions: made by parse_body(), completed by the register
- * allocator, read by the encoder. Everything is in the arena of the chunk. */
+ * allocator, read by the encoder. */
 #pragma once
 
 #include <stdbool.h>
@@ -136,14 +136,14 @@ struct body_symbol {
     uint32_t alignment;    /* of body variables and parameters */
     uint64_t size;         /* bytes; 0 = unsized */
     uint64_t offset; /* of .local, .param: in the frame or parameter area; set by the driver */
-    struct text initialiser; /* of body variables; empty = none */
-    uint8_t type;            /* enum ptx_type (ptx/types.h) of one element of a body variable */
-    uint8_t lanes;           /* elements of a vector, else 1 */
+    uint8_t type; /* enum ptx_type (ptx/types.h) of one element of a body variable or parameter */
+    const struct ptx_item *item; /* declaration of a body variable; NULL for others */
 };
 
 struct body {
     struct arena *arena;
-    struct text function; /* name */
+    struct arena *declared; /* for names and declarations of its variables; may outlive the body */
+    struct text function;   /* name */
     struct virtual_register *registers;
     size_t register_count;
     struct instruction *instructions;
@@ -168,7 +168,7 @@ struct parse_scope {
     const void *argument;
 };
 
-/* Parses `text`, "{ ... }", into *body (the caller has set arena and function, and may have added
+/* Parses `text`, "{ ... }", into *body (the caller has set arenas and function, and may have added
  * the parameters as symbols or registers). Errors are reported with their place, up to a limit;
  * false if there was one. */
 bool parse_body(struct body *body, struct text text, const struct parse_scope *scope);

@@ -131,7 +131,7 @@ bool parse_body(struct body *body, struct text text, const struct parse_scope *s
     struct text until = {scope->whole.data, start + text.size};
     struct ptx_module module = {.file = scope->file, .whole = scope->whole};
     struct body_parser parser = {.base = {.lexer = lexer_at(until, start),
-                                          .arena = body->arena,
+                                          .arena = body->declared,
                                           .module = &module,
                                           .counted = start,
                                           .line = scope->first_line,

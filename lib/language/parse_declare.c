@@ -41,15 +41,15 @@ static bool add_register(struct body_parser *parser, const struct ptx_item *item
 static bool add_variable(struct body_parser *parser, const struct ptx_item *item)
 {
     const struct ptx_variable *variable = &item->variable;
+    const struct ptx_item *kept = arena_copy(parser->base.arena, item, 1, sizeof *item);
 
     return parse_names_symbol(parser, &(struct body_symbol){.name = item->name,
                                                             .is_body_variable = true,
                                                             .space = variable->space,
                                                             .alignment = variable->alignment,
                                                             .size = variable->size,
-                                                            .initialiser = variable->initialiser,
                                                             .type = variable->type,
-                                                            .lanes = variable->vector});
+                                                            .item = kept});
 }
 
 /* The module's parser reads the statement; what it declares is entered here. */

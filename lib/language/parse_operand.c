@@ -82,24 +82,8 @@ static void parse_component(struct body_parser *parser, size_t end, struct opera
  * else 0. */
 static int64_t parse_constant(struct body_parser *parser, uint8_t *bits)
 {
-    struct parser *base = &parser->base;
-    struct expression expression = {
-        .lexer = base->lexer, .token = base->token, .end = base->lexer.text.size};
-    struct constant constant = expression_read(&expression);
+    struct constant constant = expression_read(&parser->base);
 
-    if (expression.fault) {
-        struct lexer lexer = lexer_at(expression.lexer.text, expression.place);
-        struct token token = lexer_next(&lexer);
-
-        parser_fail(base, expression.place, "%s at '%.*s'", expression.fault,
-                    TEXT_ARG(lexer_text(&lexer, token)));
-    } else {
-        base->lexer = expression.lexer;
-        base->token = expression.token;
-        base->last_end = expression.token.offset;
-        while (strchr(" \t\r\n", expression.lexer.text.data[base->last_end - 1]))
-            base->last_end--;
-    }
     *bits = constant.kind == CONSTANT_SINGLE ? 32 : constant.kind == CONSTANT_DOUBLE ? 64 : 0;
     return (int64_t)constant.bits;
 }

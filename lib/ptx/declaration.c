@@ -165,40 +165,15 @@ static const char *function_clash(struct arena *arena, const struct ptx_item *fi
                : NULL;
 }
 
-bool declaration_next_dimension(struct lexer *declarator, uint64_t *size, bool *is_open)
-{
-    struct token token;
-
-    *size = 0;
-    while ((token = lexer_next(declarator)).kind != TOKEN_END) {
-        if (token.mark != '[')
-            continue;
-        token = lexer_next(declarator);
-        *is_open = token.mark == ']';
-        if (!*is_open)
-            lexer_literal(lexer_text(declarator, token), size);
-        return true;
-    }
-    return false;
-}
-
 /* An open dimension matches any size. */
-static bool same_dimensions(const struct ptx_variable *a, const struct ptx_variable *b)
+static bool same_dimensions(const struct ptx_dimensions *a, const struct ptx_dimensions *b)
 {
-    struct lexer first = lexer_at(a->declarator, 0), second = lexer_at(b->declarator, 0);
-
-    for (;;) {
-        uint64_t size, other_size;
-        bool is_open, is_other_open;
-        bool has_more = declaration_next_dimension(&first, &size, &is_open);
-
-        if (declaration_next_dimension(&second, &other_size, &is_other_open) != has_more)
+    if (a->count != b->count)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (a->sizes[i] != b->sizes[i] && a->sizes[i] != PTX_OPEN && b->sizes[i] != PTX_OPEN)
             return false;
-        if (!has_more)
-            return true;
-        if (size != other_size && !is_open && !is_other_open)
-            return false;
-    }
+    return true;
 }
 
 static const char *variable_clash(const struct ptx_item *first, const struct ptx_item *again)
@@ -207,7 +182,8 @@ static const char *variable_clash(const struct ptx_item *first, const struct ptx
 
     if (first->is_definition && again->is_definition)
         return "Duplicate definition of variable '%.*s'";
-    if (a->type != b->type || a->vector != b->vector || !same_dimensions(a, b))
+    if (a->type != b->type || a->vector != b->vector ||
+        !same_dimensions(&a->dimensions, &b->dimensions))
         return INCONSISTENT;
     if (!first->is_definition && again->is_definition && again->linkage == PTX_INTERNAL)
         return "'.extern' variable '%.*s' cannot be resolved by a '.static'";

@@ -9,7 +9,6 @@
 #include "base/arena.h"
 #include "base/text.h"
 #include "ptx/item.h"
-#include "ptx/lexer.h"
 
 /* Role of a declaration. */
 enum declaration_role {
@@ -24,10 +23,6 @@ enum declaration_role {
  * `arena`. An array of 0 elements, or open, has no bytes. */
 const char *declaration_fault(struct arena *arena, const struct ptx_item *item,
                               enum declaration_role role, bool is_texmode_independent);
-
-/* Moves on to the next dimension of a declarator, "[4]" or "[]"; false after the last one. *size is
- * 0 when it is open. */
-bool declaration_next_dimension(struct lexer *declarator, uint64_t *size, bool *is_open);
 
 /* What differs between the two prototypes, for example "number of parameters"; NULL = nothing. */
 const char *declaration_difference(const struct ptx_function *first,

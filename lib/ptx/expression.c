@@ -1,5 +1,5 @@
-/* expression.c: recursive descent, one level for each precedence of C. After a fault, which is
- * kept, the reader stands at the end: what is read there is of no use and does no harm. */
+/* expression.c: recursive descent, one level for each precedence of C. After a fault the
+ * parser stands at the end: what is read there is of no use and does no harm. */
 #include "ptx/expression.h"
 
 #include <string.h>
@@ -33,37 +33,30 @@ static const struct {
 #define INTEGER_OF(name, spelling, ...) operation == OPERATOR_##name ? (uint64_t)(a spelling b):
 #define FLOAT_OF(name, spelling, ...)   operation == OPERATOR_##name ? a spelling b:
 
-static struct constant read_conditional(struct expression *expression, unsigned depth);
+static struct constant read_conditional(struct parser *parser, unsigned depth);
 
-void expression_next(struct expression *expression)
+struct constant expression_fail(struct parser *parser, size_t place, const char *fault)
 {
-    expression->token = lexer_next(&expression->lexer);
-    if (expression->token.offset >= expression->end || expression->fault)
-        expression->token = (struct token){.offset = expression->end, .kind = TOKEN_END};
-}
+    struct lexer lexer = lexer_at(parser->lexer.text, place);
+    struct token token = lexer_next(&lexer);
 
-struct constant expression_fail(struct expression *expression, size_t place, const char *fault)
-{
-    if (!expression->fault) {
-        expression->fault = fault;
-        expression->place = place;
-        expression_next(expression);
-    }
+    if (parser->variable.size)
+        parser_fail(parser, place, "%s in the initial value of '%.*s'", fault,
+                    TEXT_ARG(parser->variable));
+    else
+        parser_fail(parser, place, "%s at '%.*s'", fault, TEXT_ARG(lexer_text(&lexer, token)));
     return (struct constant){0};
 }
 
-static struct constant needs_integers(struct expression *expression, size_t place)
+static struct constant needs_integers(struct parser *parser, size_t place)
 {
-    return expression_fail(expression, place, "Integer constant expression expected");
+    return expression_fail(parser, place, "Integer constant expression expected");
 }
 
-/* Moves past a mark that must stand here. */
-static void expect_mark(struct expression *expression, char mark, const char *fault)
+void expression_mark(struct parser *parser, char mark, const char *fault)
 {
-    if (expression->token.mark == mark)
-        expression_next(expression);
-    else
-        expression_fail(expression, expression->token.offset, fault);
+    if (!parser_skip(parser, mark))
+        expression_fail(parser, parser->token.offset, fault);
 }
 
 static bool is_float_constant(struct constant constant)
@@ -89,10 +82,11 @@ static struct constant from_double(double number)
 
 /* The current operator, of several the longest. The lexer reads a percent sign as a word, since
  * registers begin with it. */
-static enum operation operator_at(const struct expression *expression)
+static enum operation operator_at(const struct parser *parser)
 {
-    struct token token = expression->token;
-    struct text rest = {expression->lexer.text.data + token.offset, expression->end - token.offset};
+    struct token token = parser->token;
+    struct text rest = {parser->lexer.text.data + token.offset,
+                        parser->lexer.text.size - token.offset};
     size_t found = OPERATOR_NONE;
 
     if (token.kind != TOKEN_MARK && (token.kind != TOKEN_WORD || token.size > 1))
@@ -104,83 +98,83 @@ static enum operation operator_at(const struct expression *expression)
     return (enum operation)found;
 }
 
-static struct constant read_number(struct expression *expression)
+static struct constant read_number(struct parser *parser)
 {
-    struct text text = lexer_text(&expression->lexer, expression->token);
-    size_t place = expression->token.offset;
+    struct text text = parser_text(parser);
+    size_t place = parser->token.offset;
     struct constant constant;
     char leading_dot[64];
 
     /* The lexer reads ".5" as a dotted word. */
-    if (expression->token.kind == TOKEN_DOT && text.size + 1 < sizeof leading_dot) {
+    if (parser->token.kind == TOKEN_DOT && text.size + 1 < sizeof leading_dot) {
         leading_dot[0] = '0';
         memcpy(leading_dot + 1, text.data, text.size);
         text = (struct text){leading_dot, text.size + 1};
     }
-    expression_next(expression);
+    parser_next(parser);
     constant = lexer_number(text);
     if (constant.kind == CONSTANT_NONE)
-        return expression_fail(expression, place, "Malformed number");
+        return expression_fail(parser, place, "Malformed number");
     if (constant.kind == CONSTANT_TOO_LARGE)
-        return expression_fail(expression, place, "Number of more than 64 bits");
+        return expression_fail(parser, place, "Number of more than 64 bits");
     return constant;
 }
 
 /* After an opening parenthesis: true for a cast such as `.s64)` with its operand, false for a
  * parenthesised expression. */
-static bool at_cast(const struct expression *expression)
+static bool at_cast(const struct parser *parser)
 {
-    struct text text = lexer_text(&expression->lexer, expression->token);
+    struct text text = parser_text(parser);
 
-    return expression->token.kind == TOKEN_DOT && text.size > 1 && !text_is_digit(text.data[1]);
+    return parser->token.kind == TOKEN_DOT && text.size > 1 && !text_is_digit(text.data[1]);
 }
 
-static struct constant read_unary(struct expression *expression, unsigned depth);
+static struct constant read_unary(struct parser *parser, unsigned depth);
 
-static struct constant read_cast(struct expression *expression, unsigned depth)
+static struct constant read_cast(struct parser *parser, unsigned depth)
 {
-    struct text type = lexer_text(&expression->lexer, expression->token);
-    size_t place = expression->token.offset;
+    struct text type = parser_text(parser);
+    size_t place = parser->token.offset;
     bool is_unsigned = text_equal(type, TEXT(".u64"));
     struct constant constant;
 
     if (!is_unsigned && !text_equal(type, TEXT(".s64")))
-        return expression_fail(expression, place, "Unsupported cast operation");
-    expression_next(expression);
-    expect_mark(expression, ')', "')' expected behind the type of a cast");
-    constant = read_unary(expression, depth + 1);
+        return expression_fail(parser, place, "Unsupported cast operation");
+    parser_next(parser);
+    expression_mark(parser, ')', "')' expected behind the type of a cast");
+    constant = read_unary(parser, depth + 1);
     if (is_float_constant(constant))
-        return needs_integers(expression, place);
+        return needs_integers(parser, place);
     constant.kind = is_unsigned ? CONSTANT_UNSIGNED : CONSTANT_SIGNED;
     return constant;
 }
 
-static struct constant read_parentheses(struct expression *expression, unsigned depth)
+static struct constant read_parentheses(struct parser *parser, unsigned depth)
 {
     struct constant constant;
 
-    expression_next(expression);
-    if (at_cast(expression))
-        return read_cast(expression, depth);
-    constant = read_conditional(expression, depth + 1);
-    expect_mark(expression, ')', "')' expected behind the expression");
+    parser_next(parser);
+    if (at_cast(parser))
+        return read_cast(parser, depth);
+    constant = read_conditional(parser, depth + 1);
+    expression_mark(parser, ')', "')' expected behind the expression");
     return constant;
 }
 
-static struct constant read_sign(struct expression *expression, unsigned depth)
+static struct constant read_sign(struct parser *parser, unsigned depth)
 {
-    char sign = expression->token.mark;
-    size_t place = expression->token.offset;
+    char sign = parser->token.mark;
+    size_t place = parser->token.offset;
     struct constant constant;
 
     if (sign != '-' && sign != '+' && sign != '~' && sign != '!')
-        return expression_fail(expression, place, "A number was expected");
-    expression_next(expression);
-    constant = read_unary(expression, depth + 1);
+        return expression_fail(parser, place, "A number was expected");
+    parser_next(parser);
+    constant = read_unary(parser, depth + 1);
     if (constant.kind == CONSTANT_SINGLE)
-        return expression_fail(expression, place, "Bit pattern (0f) that does not stand alone");
+        return expression_fail(parser, place, "Bit pattern (0f) that does not stand alone");
     if (is_float_constant(constant) && (sign == '~' || sign == '!'))
-        return needs_integers(expression, place);
+        return needs_integers(parser, place);
     if (sign == '~')
         return (struct constant){~constant.bits, CONSTANT_UNSIGNED};
     if (sign == '!')
@@ -191,21 +185,21 @@ static struct constant read_sign(struct expression *expression, unsigned depth)
     return constant;
 }
 
-static struct constant read_unary(struct expression *expression, unsigned depth)
+static struct constant read_unary(struct parser *parser, unsigned depth)
 {
-    const struct token *token = &expression->token;
+    const struct token *token = &parser->token;
 
     if (depth > DEEPEST)
-        return expression_fail(expression, token->offset, "Expression nested too deeply");
-    if (token->kind == TOKEN_NUMBER || (token->kind == TOKEN_DOT && !at_cast(expression)))
-        return read_number(expression);
+        return expression_fail(parser, token->offset, "Expression nested too deeply");
+    if (token->kind == TOKEN_NUMBER || (token->kind == TOKEN_DOT && !at_cast(parser)))
+        return read_number(parser);
     if (token->mark == '(')
-        return read_parentheses(expression, depth);
-    if (lexer_is(&expression->lexer, *token, TEXT("WARP_SZ"))) {
-        expression_next(expression);
+        return read_parentheses(parser, depth);
+    if (lexer_is(&parser->lexer, *token, TEXT("WARP_SZ"))) {
+        parser_next(parser);
         return (struct constant){LEXER_WARP_SIZE, CONSTANT_SIGNED};
     }
-    return read_sign(expression, depth);
+    return read_sign(parser, depth);
 }
 
 static bool is_truth(enum operation operation)
@@ -250,62 +244,62 @@ static struct constant combine_floats(enum operation operation, double a, double
     return from_double(ARITHMETIC(FLOAT_OF) 0);
 }
 
-static struct constant combine_constants(struct expression *expression, struct constant a,
+static struct constant combine_constants(struct parser *parser, struct constant a,
                                          enum operation operation, struct constant b, size_t place)
 {
     bool has_floats = is_float_constant(a);
     bool divides = operation == OPERATOR_DIVIDE || operation == OPERATOR_REMAINDER;
 
     if (a.kind == CONSTANT_SINGLE || b.kind == CONSTANT_SINGLE)
-        return expression_fail(expression, place, "Bit pattern (0f) that does not stand alone");
+        return expression_fail(parser, place, "Bit pattern (0f) that does not stand alone");
     if (has_floats != is_float_constant(b))
-        return expression_fail(expression, place, "Constant expression type mismatch");
+        return expression_fail(parser, place, "Constant expression type mismatch");
     if (has_floats && operation < OPERATOR_EQUAL)
-        return needs_integers(expression, place);
+        return needs_integers(parser, place);
     if (divides && (b.bits == 0 || (has_floats && b.bits << 1 == 0)))
-        return expression_fail(expression, place, "Constant expression has division by zero");
+        return expression_fail(parser, place, "Constant expression has division by zero");
     return has_floats ? combine_floats(operation, to_double(a), to_double(b))
                       : combine_integers(operation, a, b);
 }
 
 /* Reads operators that bind more tightly than `weakest`. Recursion is bounded by the ten
  * precedences at each of the DEEPEST levels. */
-static struct constant read_binary(struct expression *expression, unsigned weakest, unsigned depth)
+static struct constant read_binary(struct parser *parser, unsigned weakest, unsigned depth)
 {
-    struct constant constant = read_unary(expression, depth);
+    struct constant constant = read_unary(parser, depth);
     enum operation operation;
 
-    while ((operation = operator_at(expression)) != OPERATOR_NONE &&
+    while ((operation = operator_at(parser)) != OPERATOR_NONE &&
            operators[operation].strength > weakest) {
-        size_t place = expression->token.offset;
+        size_t place = parser->token.offset;
         struct constant right;
 
         for (size_t i = 0; i < operators[operation].text.size; i++)
-            expression_next(expression);
-        right = read_binary(expression, operators[operation].strength, depth);
-        constant = combine_constants(expression, constant, operation, right, place);
+            parser_next(parser);
+        right = read_binary(parser, operators[operation].strength, depth);
+        constant = combine_constants(parser, constant, operation, right, place);
     }
     return constant;
 }
 
 /* condition ? one : other */
-static struct constant read_conditional(struct expression *expression, unsigned depth)
+static struct constant read_conditional(struct parser *parser, unsigned depth)
 {
-    struct constant constant = read_binary(expression, 0, depth), one, other;
-    size_t place = expression->token.offset;
+    struct constant constant = read_binary(parser, 0, depth), one, other;
+    size_t place = parser->token.offset;
 
-    if (expression->token.mark != '?')
+    if (parser->token.mark != '?')
         return constant;
-    expression_next(expression);
-    one = read_conditional(expression, depth + 1);
-    expect_mark(expression, ':', "':' expected");
-    other = read_conditional(expression, depth + 1);
+    parser_next(parser);
+    one = read_conditional(parser, depth + 1);
+    expression_mark(parser, ':', "':' expected");
+    other = read_conditional(parser, depth + 1);
     if (is_float_constant(constant) || is_float_constant(one) || is_float_constant(other))
-        return needs_integers(expression, place);
+        return needs_integers(parser, place);
     return constant.bits ? one : other;
 }
 
-struct constant expression_read(struct expression *expression)
+struct constant expression_read(struct parser *parser)
 {
-    return read_conditional(expression, 0);
+    return read_conditional(parser, 0);
 }

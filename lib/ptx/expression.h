@@ -7,26 +7,15 @@
  * the operand that it selects, with that operand's signedness. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "ptx/parser.h"
 
-#include "ptx/lexer.h"
+/* Reads the longest expression from the current token on; the token after it is then the current
+ * one. */
+struct constant expression_read(struct parser *parser);
 
-/* State of the reader. `token` is the current token; tokens from `end` on are not read. */
-struct expression {
-    struct lexer lexer;
-    struct token token;
-    size_t end;
-    const char *fault; /* error text once reading has failed; its place is `place` */
-    size_t place;
-};
+/* Fails with an error at `place` that says where the fault is: at that token, or in which
+ * variable's initial value. Returns 0. */
+struct constant expression_fail(struct parser *parser, size_t place, const char *fault);
 
-/* Moves to the next token: TOKEN_END at the end, and after a fault. */
-void expression_next(struct expression *expression);
-
-/* Sets the fault unless there is one. Returns 0. */
-struct constant expression_fail(struct expression *expression, size_t place, const char *fault);
-
-/* Reads the longest expression; the token after it is then the current one. */
-struct constant expression_read(struct expression *expression);
+/* Moves past a mark that must stand here. */
+void expression_mark(struct parser *parser, char mark, const char *fault);

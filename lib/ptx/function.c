@@ -64,13 +64,15 @@ static void parse_parameter_words(struct parser *parser, struct ptx_parameter *p
 static struct ptx_parameter parse_parameter(struct parser *parser, bool is_entry, bool is_return)
 {
     struct ptx_parameter parameter = {.is_return = is_return};
-    uint64_t count = 1;
+    struct ptx_dimensions dimensions = {0};
+    uint64_t count;
     bool is_open = false;
     uint32_t element;
 
     parse_parameter_words(parser, &parameter, is_entry);
     parameter.name = parser_word(parser, "the name of a parameter");
-    parser_dimensions(parser, &count, &parameter.is_array, &is_open);
+    count = parser_dimensions(parser, &dimensions, &is_open);
+    parameter.is_array = dimensions.count > 0;
     element = parser_element_size(parameter.type, parameter.vector);
     if (parameter.alignment == 0)
         parameter.alignment = element;

@@ -6,11 +6,8 @@
 
 #include <string.h>
 
-#include "diag/diag.h"
-#include "ptx/declaration.h"
 #include "ptx/expression.h"
 #include "ptx/lexer.h"
-#include "ptx/source_place.h"
 #include "ptx/types.h"
 
 /* Most dimensions; deeper arrays are rejected. The elements of a vector count as one more
@@ -22,10 +19,9 @@
 #define LARGEST_INITIALISED (UINT64_C(1) << 32)
 
 struct decoder {
-    struct expression at; /* in the module's whole text, up to the end of the initialiser */
+    struct parser at; /* in the module's whole text, up to the end of the initialiser */
     const struct ptx_variable *variable;
     struct initialiser *result;
-    struct arena *arena;                  /* of the result */
     size_t capacity;                      /* of its references */
     uint64_t dimensions[MOST_DIMENSIONS]; /* outermost first */
     uint64_t strides[MOST_DIMENSIONS];    /* bytes from one element of a dimension to the next */
@@ -39,29 +35,18 @@ static void fail_here(struct decoder *decoder, const char *fault)
     expression_fail(&decoder->at, decoder->at.token.offset, fault);
 }
 
-static void take_mark(struct decoder *decoder, char mark, const char *fault)
-{
-    if (decoder->at.token.mark == mark)
-        expression_next(&decoder->at);
-    else
-        fail_here(decoder, fault);
-}
-
-/* The array sizes after the name, and one more level for the elements of a vector. */
-static void read_dimensions(struct decoder *decoder)
+/* The array's sizes, and one more level for the elements of a vector. */
+static void set_dimensions(struct decoder *decoder)
 {
     const struct ptx_variable *variable = decoder->variable;
-    struct lexer lexer = lexer_at(variable->declarator, 0);
-    uint64_t stride = decoder->element, size;
-    bool is_open;
+    uint64_t stride = decoder->element;
 
-    while (declaration_next_dimension(&lexer, &size, &is_open)) {
-        if (decoder->levels + 1 >= MOST_DIMENSIONS) {
-            fail_here(decoder, "too many dimensions");
-            return;
-        }
-        decoder->dimensions[decoder->levels++] = size;
+    if (variable->dimensions.count >= MOST_DIMENSIONS) {
+        fail_here(decoder, "too many dimensions");
+        return;
     }
+    for (; decoder->levels < variable->dimensions.count; decoder->levels++)
+        decoder->dimensions[decoder->levels] = variable->dimensions.sizes[decoder->levels];
     if (variable->vector > 1)
         decoder->dimensions[decoder->levels++] = variable->vector;
     for (size_t i = decoder->levels; i-- > 0; stride *= decoder->dimensions[i]) {
@@ -98,24 +83,24 @@ static bool convert_constant(uint8_t type, struct constant *constant)
 /* The address at the current token: name, name+N, generic(name), generic(name)+N. */
 static void read_address(struct decoder *decoder, struct initialiser_reference *reference)
 {
-    struct expression *at = &decoder->at;
+    struct parser *at = &decoder->at;
     struct constant addend;
 
     reference->is_generic = lexer_is(&at->lexer, at->token, TEXT("generic"));
     if (reference->is_generic) {
-        expression_next(at);
-        take_mark(decoder, '(', "expected '('");
+        parser_next(at);
+        expression_mark(&decoder->at, '(', "expected '('");
     }
     if (at->token.kind != TOKEN_WORD)
         fail_here(decoder, "expected a name");
     reference->symbol = lexer_text(&at->lexer, at->token);
     reference->place = at->token.offset;
-    expression_next(at);
+    parser_next(at);
     if (reference->is_generic)
-        take_mark(decoder, ')', "expected ')'");
+        expression_mark(&decoder->at, ')', "expected ')'");
     if (at->token.mark != '+')
         return;
-    expression_next(at);
+    parser_next(at);
     addend = expression_read(at);
     if (addend.kind != CONSTANT_SIGNED && addend.kind != CONSTANT_UNSIGNED)
         fail_here(decoder, "expected an offset");
@@ -137,12 +122,12 @@ static void read_reference(struct decoder *decoder, uint64_t mask, uint64_t offs
         fail_here(decoder, is_byte ? "a byte of an address in an element that is not .u8"
                                    : "an address in an element that is neither .u64 nor .u32");
     if (is_byte)
-        expression_next(&decoder->at); /* the parenthesis */
+        parser_next(&decoder->at); /* the parenthesis */
     read_address(decoder, &reference);
     if (is_byte)
-        take_mark(decoder, ')', "expected ')'");
-    if (!decoder->at.fault)
-        ARENA_PUSH(decoder->arena, decoder->result->references, decoder->result->reference_count,
+        expression_mark(&decoder->at, ')', "expected ')'");
+    if (!decoder->at.failed)
+        ARENA_PUSH(decoder->at.arena, decoder->result->references, decoder->result->reference_count,
                    decoder->capacity) = reference;
 }
 
@@ -156,7 +141,7 @@ static void read_value(struct decoder *decoder, uint64_t offset)
     constant = expression_read(&decoder->at);
     if (!convert_constant(type, &constant))
         fail_here(decoder, "Initial value type mismatch");
-    for (uint32_t i = 0; !decoder->at.fault && i < decoder->element && i < 8; i++)
+    for (uint32_t i = 0; !decoder->at.failed && i < decoder->element && i < 8; i++)
         decoder->result->bytes[offset + i] = (uint8_t)(constant.bits >> (8 * i));
 }
 
@@ -173,7 +158,7 @@ static void read_element(struct decoder *decoder, uint64_t offset)
         read_reference(decoder, UINT64_MAX, offset);
     } else if (token->kind == TOKEN_NUMBER && lexer_peek(lexer).mark == '(' &&
                lexer_integer(lexer_text(lexer, *token), &mask)) {
-        expression_next(&decoder->at);
+        parser_next(&decoder->at);
         read_reference(decoder, mask, offset);
     } else {
         read_value(decoder, offset);
@@ -183,7 +168,7 @@ static void read_element(struct decoder *decoder, uint64_t offset)
 /* An element, or `{`, what is at the level below, separated by commas, and `}`. */
 static void read_level(struct decoder *decoder, size_t level, uint64_t offset)
 {
-    struct expression *at = &decoder->at;
+    struct parser *at = &decoder->at;
     uint64_t count = 1;
 
     if (level == decoder->levels) {
@@ -192,19 +177,19 @@ static void read_level(struct decoder *decoder, size_t level, uint64_t offset)
     }
     if (at->token.mark == '{' && decoder->dimensions[level] == 0)
         fail_here(decoder, "more elements than the variable has");
-    take_mark(decoder, '{', "expected '{'");
+    expression_mark(&decoder->at, '{', "expected '{'");
     if (at->token.mark != '}')
         read_level(decoder, level + 1, offset);
     for (; at->token.mark == ','; count++) {
         if (count == decoder->dimensions[level])
             fail_here(decoder, "more elements than the variable has");
-        expression_next(at);
+        parser_next(at);
         read_level(decoder, level + 1, offset + count * decoder->strides[level]);
     }
     if (at->token.mark == '}' && level + 1 == decoder->levels && decoder->variable->vector > 1 &&
         count < decoder->dimensions[level])
         fail_here(decoder, "fewer elements than the vector has");
-    take_mark(decoder, '}', "expected ',' or '}'");
+    expression_mark(&decoder->at, '}', "expected ',' or '}'");
 }
 
 uint64_t initialiser_count(struct text initialiser)
@@ -234,33 +219,32 @@ bool initialiser_decode(struct initialiser *result, struct arena *arena,
 {
     const struct ptx_variable *variable = &item->variable;
     struct text text = variable->initialiser;
-    struct decoder decoder = {.variable = variable, .result = result, .arena = arena};
+    struct decoder decoder = {.variable = variable, .result = result};
+    struct ptx_module own = *module;
     size_t start = text.size ? (size_t)(text.data - module->whole.data) : 0;
 
     *result = (struct initialiser){.size = variable->size};
     if (!text.size)
         return true;
     decoder.element = ptx_type_size(variable->type);
-    decoder.at = (struct expression){
-        .lexer = lexer_at(module->whole, start), .token.offset = start, .end = start + text.size};
+    decoder.at = (struct parser){
+        .lexer = lexer_at((struct text){module->whole.data, start + text.size}, start),
+        .arena = arena,
+        .module = &own,
+        .variable = item->name,
+        .counted = (size_t)(item->text.data - module->whole.data),
+        .line = item->line};
+    parser_next(&decoder.at);
     if (result->size > LARGEST_INITIALISED)
         fail_here(&decoder, "too many bytes");
     else
         result->bytes = arena_zalloc(arena, result->size, 1);
     /* Samplers are initialised by named fields and have no bytes in memory. */
     if (decoder.element) {
-        expression_next(&decoder.at);
-        read_dimensions(&decoder);
+        set_dimensions(&decoder);
         read_level(&decoder, 0, 0);
         if (decoder.at.token.kind != TOKEN_END)
             fail_here(&decoder, "more than one value");
     }
-    if (decoder.at.fault) {
-        const struct diag_place place =
-            source_ptx_place(module, item, module->whole.data + decoder.at.place);
-
-        diag_at(DIAG_ERROR, &place, "%s in the initial value of '%.*s'", decoder.at.fault,
-                TEXT_ARG(item->name));
-    }
-    return !decoder.at.fault;
+    return !decoder.at.failed;
 }

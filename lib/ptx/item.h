@@ -67,6 +67,14 @@ struct ptx_function {
     bool is_entry;
 };
 
+/* Of an array, outermost first. */
+struct ptx_dimensions {
+    uint64_t *sizes; /* the first may be PTX_OPEN: not given */
+    uint32_t count;
+};
+
+#define PTX_OPEN UINT64_MAX
+
 struct ptx_variable {
     struct text prefix;      /* ".global .align 4 .b8": space, attributes, alignment, type */
     struct text declarator;  /* "table[16]" */
@@ -79,8 +87,9 @@ struct ptx_variable {
     bool is_unified;     /* .attribute(.unified(...)) */
     uint64_t unified[2]; /* its two numbers */
     uint32_t alignment;  /* bytes: .align, or natural */
-    uint64_t size;       /* bytes; 0 = unsized array without an initialiser */
     uint32_t bank;       /* N of .const[N], else 0 */
+    uint64_t size;       /* bytes; 0 = unsized array without an initialiser */
+    struct ptx_dimensions dimensions;
 };
 
 enum ptx_item_kind {

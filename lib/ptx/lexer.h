@@ -72,9 +72,6 @@ bool lexer_skip_braces(struct lexer *lexer);
 /* The offset after the string or comment that begins at `at`; at + 1 when none does. */
 size_t lexer_quoted_end(struct text text, size_t at);
 
-/* The number of line ends in text[from, to). Lines are counted only on demand. */
-uint32_t lexer_count_lines(struct text text, size_t from, size_t to);
-
 enum constant_kind {
     CONSTANT_NONE,      /* no number, or a digit too large for its base */
     CONSTANT_TOO_LARGE, /* an integer beyond 64 bits */

@@ -54,7 +54,7 @@ bool parser_at_dot(const struct parser *parser, const char *word)
 
 void parser_fail(struct parser *parser, size_t place, const char *format, ...)
 {
-    struct diag_place where = diag_place_behind(parser->module->file, parser->lexer.text, place,
+    struct diag_place where = diag_place_behind(parser->module->file, parser->module->whole, place,
                                                 parser->counted, parser->line);
     const char *message;
     va_list arguments;
@@ -203,25 +203,26 @@ uint32_t parser_alignment(struct parser *parser)
     return (uint32_t)value;
 }
 
-void parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, bool *is_open)
+uint64_t parser_dimensions(struct parser *parser, struct ptx_dimensions *found, bool *is_open)
 {
-    for (bool is_first = true; parser_skip(parser, '['); is_first = false) {
-        uint64_t dimension = 1;
+    uint64_t count = 1;
+    size_t capacity = 0;
 
-        *is_array = true;
-        if (is_first && parser_at_mark(parser, ']'))
-            *is_open = true;
-        else
-            dimension = parser_count(parser, LARGEST_OBJECT, "an array size");
+    while (parser_skip(parser, '[')) {
+        bool is_first = found->count == 0;
+        uint64_t size = PTX_OPEN;
+
+        if (!is_first || !parser_at_mark(parser, ']'))
+            size = parser_count(parser, LARGEST_OBJECT, "an array size");
         /* With an initial value ptxas treats 0 as a missing size (measured). */
-        if (is_first && dimension == 0) {
+        if (is_first && (size == 0 || size == PTX_OPEN))
             *is_open = true;
-            dimension = 1;
-        }
-        if (__builtin_mul_overflow(*count, dimension, count) || *count > LARGEST_OBJECT)
+        else if (__builtin_mul_overflow(count, size, &count) || count > LARGEST_OBJECT)
             parser_fail(parser, parser->last_end - 1, "array is too large");
+        ARENA_PUSH(parser->arena, found->sizes, found->count, capacity) = size;
         parser_mark(parser, ']');
     }
+    return count;
 }
 
 void parser_type(struct parser *parser, uint8_t *type, uint8_t *vector, const char *what)
@@ -240,7 +241,7 @@ void parser_type(struct parser *parser, uint8_t *type, uint8_t *vector, const ch
 uint32_t parser_line(const struct parser *parser)
 {
     return parser->line +
-           lexer_count_lines(parser->lexer.text, parser->counted, parser->token.offset);
+           text_count_lines(parser->lexer.text, parser->counted, parser->token.offset);
 }
 
 void parser_add(struct parser *parser, const struct ptx_item *item, size_t start)
@@ -250,7 +251,7 @@ void parser_add(struct parser *parser, const struct ptx_item *item, size_t start
     if (parser->failed)
         return;
     added = &ARRAY_PUSH(parser->items, parser->item_count, parser->item_capacity);
-    parser->line += lexer_count_lines(parser->lexer.text, parser->counted, start);
+    parser->line += text_count_lines(parser->lexer.text, parser->counted, start);
     if (start > parser->counted)
         parser->counted = start;
     *added = *item;

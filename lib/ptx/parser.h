@@ -36,6 +36,7 @@ struct parser {
     struct token resume;  /* then: the token at which it failed */
     bool is_body;         /* it parses a function's body */
     struct text function; /* and that is the function's name */
+    struct text variable; /* whose initial value it parses; else empty */
     uint64_t numbered;    /* variables made from ranges, and bytes before a body */
 };
 
@@ -88,9 +89,9 @@ uint32_t parser_alignment(struct parser *parser);
 /* One or more strings with commas between them, as `.pragma` has them. */
 void parser_strings(struct parser *parser);
 
-/* The array suffix "[4][2]": multiplies *count by each dimension; *is_array when there is one, and
- * *is_open when the first is empty (it counts as 1). */
-void parser_dimensions(struct parser *parser, uint64_t *count, bool *is_array, bool *is_open);
+/* The array suffix "[4][2]": adds its dimensions to *found, and sets *is_open when the first is
+ * empty or 0. Returns the number of elements, for which an open one counts as 1. */
+uint64_t parser_dimensions(struct parser *parser, struct ptx_dimensions *found, bool *is_open);
 
 /* `[.vN] .type`: *vector is 1 without `.vN`. `what` names the expected thing for the message. */
 void parser_type(struct parser *parser, uint8_t *type, uint8_t *vector, const char *what);

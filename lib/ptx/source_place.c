@@ -74,7 +74,7 @@ struct diag_place source_place(const struct ptx_module *module, const struct ptx
                                    .column = (uint32_t)numbers[2]};
     }
     if (at && at >= item->text.data && at < item->text.data + item->text.size)
-        place.line += lexer_count_lines(item->text, 0, (size_t)(at - item->text.data));
+        place.line += text_count_lines(item->text, 0, (size_t)(at - item->text.data));
     return place;
 }
 

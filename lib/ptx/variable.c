@@ -188,7 +188,7 @@ static void parse_declarator(struct parser *parser, const struct ptx_variable *s
                             .variable = *shared};
     struct ptx_variable *variable = &item.variable;
     size_t place = parser->token.offset;
-    uint64_t count = 1;
+    uint64_t count;
     bool is_open = false;
 
     if (lexer_is(&parser->lexer, parser->token, TEXT("_")) ||
@@ -199,7 +199,8 @@ static void parse_declarator(struct parser *parser, const struct ptx_variable *s
         parse_name_range(parser, &item, start, place);
         return;
     }
-    parser_dimensions(parser, &count, &variable->is_array, &is_open);
+    count = parser_dimensions(parser, &variable->dimensions, &is_open);
+    variable->is_array = variable->dimensions.count > 0;
     variable->declarator = parser_from(parser, place);
     if (parser_skip(parser, '=')) {
         if (!item.is_definition)

@@ -180,7 +180,7 @@ static void write_function(struct chunk_context *context, uint32_t symbol)
 
     write_origin(context, entry->module);
     writer_begin_range(&context->writer, context->plan->program->modules[entry->module]->file,
-                       entry->item->line + lexer_count_lines(text, 0, head));
+                       entry->item->line + text_count_lines(text, 0, head));
     write_linkage_words(context, linkage_here(context->plan, symbol));
     chunk_write_text(context, symbol, (struct text){text.data + head, text.size - head});
     writer_end_range(&context->writer);

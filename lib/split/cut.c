@@ -81,8 +81,7 @@ const struct gaps *cut_gaps(const struct plan *plan)
 
     gaps->text = one_text(plan);
     gaps->loc = find_first_loc(plan->program->modules[0]);
-    gaps->line_count =
-        lexer_count_lines(gaps->text, 0, gaps->text.size) + !has_last_end(gaps->text);
+    gaps->line_count = text_count_lines(gaps->text, 0, gaps->text.size) + !has_last_end(gaps->text);
     gaps->newlines = memset(arena_alloc(plan->arena, gaps->line_count, 1), '\n', gaps->line_count);
     return gaps;
 }
@@ -156,7 +155,7 @@ void cut_write(struct chunk_context *context)
         else
             writer_text(&context->writer,
                         (struct text){context->gaps->newlines,
-                                      lexer_count_lines(item->text, 0, item->text.size)});
+                                      text_count_lines(item->text, 0, item->text.size)});
         end = item->text.data + item->text.size;
     }
     if (context->gaps)
@@ -177,7 +176,7 @@ void cut_write_module(const struct plan *plan, uint32_t index, struct writer *wr
         writer_end_range(writer);
         return;
     }
-    writer_begin_range(writer, module->file, 1 + lexer_count_lines(module->whole, 0, start));
+    writer_begin_range(writer, module->file, 1 + text_count_lines(module->whole, 0, start));
     writer_edited(writer, module->text, details->edits, details->edit_count);
     writer_end_range(writer);
     writer_text(writer, TEXT("\n"));

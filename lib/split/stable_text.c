@@ -164,7 +164,7 @@ static struct text string_name(struct stable_text *stable, uint32_t module, stru
 
 static struct text comment_text(const struct stable_text *stable, const struct program_mark *mark)
 {
-    uint32_t lines = lexer_count_lines((struct text){mark->at, mark->size}, 0, mark->size);
+    uint32_t lines = text_count_lines((struct text){mark->at, mark->size}, 0, mark->size);
     char *blank;
 
     if (lines == 0)

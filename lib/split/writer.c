@@ -21,7 +21,7 @@ void writer_text(struct writer *writer, struct text text)
     ARRAY_PUSH(writer->pieces, writer->count, writer->capacity) =
         (struct piece){text.data, NULL, text.size};
     writer->size += text.size;
-    writer->lines += lexer_count_lines(text, 0, text.size);
+    writer->lines += text_count_lines(text, 0, text.size);
 }
 
 void writer_printf(struct writer *writer, const char *format, ...)

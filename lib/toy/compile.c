@@ -155,7 +155,7 @@ static bool parse(struct body *body, const struct ptx_item *item, const struct u
     struct parse_scope scope = {
         .file = module->file,
         .whole = module->whole,
-        .first_line = item->line + lexer_count_lines(module->whole, begin, start),
+        .first_line = item->line + text_count_lines(module->whole, begin, start),
         .version = (uint16_t)(module->version_major * 10 + module->version_minor),
         .target = module->target,
         .lookup = scope_lookup,
@@ -182,7 +182,7 @@ bool compile_function(const struct unit *unit, struct function_code *function)
     const struct ptx_item *item = function->item;
     struct arena scratch = {0};
     struct buffer code = {0};
-    struct body body = {.arena = &scratch, .function = item->name};
+    struct body body = {.arena = &scratch, .declared = &function->arena, .function = item->name};
     struct code_relocations relocations = {0};
     bool has_own_limit = !item->function.is_entry && unit->function_registers;
 

@@ -173,20 +173,6 @@ static bool add_global(struct unit *unit, struct global *global)
     return add_object(&unit->data, object, &global->object);
 }
 
-/* A body's variable as an item, so that its initial value can be decoded. */
-static const struct ptx_item *item_of(const struct body_symbol *symbol, struct arena *arena)
-{
-    struct ptx_item item = {.kind = PTX_VARIABLE, .is_definition = true, .name = symbol->name};
-    item.variable = (struct ptx_variable){.type = symbol->type,
-                                          .vector = symbol->lanes,
-                                          .alignment = symbol->alignment,
-                                          .size = symbol->size,
-                                          .initialiser = symbol->initialiser};
-    item.variable.declarator =
-        (struct text){symbol->name.data, (size_t)(symbol->initialiser.data - symbol->name.data)};
-    return arena_copy(arena, &item, 1, sizeof item);
-}
-
 /* FUNCTION$VARIABLE, with a number appended for all but the first variable of that name. */
 static struct text body_name(struct arena *arena, struct table *seen, struct text function,
                              struct text name)
@@ -203,7 +189,7 @@ static bool add_body_variable(struct unit *unit, struct table *names, uint32_t i
                               struct body_symbol *symbol)
 {
     struct function_code *function = &unit->functions[index];
-    bool has_value = symbol->initialiser.size > 0;
+    bool has_value = symbol->item && symbol->item->variable.initialiser.size > 0;
     struct object object = {.kind = (uint8_t)kind_of_space(symbol->space, has_value),
                             .type = symbol_type(symbol->type),
                             .linkage = PTX_INTERNAL,
@@ -219,7 +205,7 @@ static bool add_body_variable(struct unit *unit, struct table *names, uint32_t i
     object.name = body_name(&unit->arena, names, function->item->name, symbol->name);
     object.other = space_bits(symbol->space);
     if (has_value)
-        object.value = item_of(symbol, &unit->arena);
+        object.value = symbol->item;
     if (object.kind == DATA_SHARED && function->item->function.is_entry) {
         object.kind = DATA_KERNEL_SHARED;
         object.offset = object.alignment;

@@ -14,7 +14,7 @@
 /* Where each line of a chunk is from. */
 static void add_origins(struct buffer *out, const struct chunks *chunks, const struct chunk *chunk)
 {
-    uint32_t last = lexer_count_lines(chunk->text, 0, chunk->text.size) + 2;
+    uint32_t last = text_count_lines(chunk->text, 0, chunk->text.size) + 2;
 
     for (uint32_t line = 1, from; line <= last; line++) {
         const char *member;

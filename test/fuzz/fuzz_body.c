@@ -43,7 +43,7 @@ static void fuzz(struct bytes rest)
 {
     struct arena arena = {0};
     struct text text = {(const char *)rest.data, rest.size};
-    struct body body = {.arena = &arena, .function = TEXT("fuzzed")};
+    struct body body = {.arena = &arena, .declared = &arena, .function = TEXT("fuzzed")};
     struct parse_scope scope = {.file = "fuzz", .whole = text, .first_line = 1, .lookup = lookup};
     struct code_relocations relocations = {0};
     struct buffer code = {0};

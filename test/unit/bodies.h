@@ -56,6 +56,7 @@ static inline void bodies_parse(struct parsed *parsed, struct text text)
                                  .size = 8,
                                  .offset = 0x210 + 8 * i};
     parsed->body = (struct body){.arena = &parsed->arena,
+                                 .declared = &parsed->arena,
                                  .function = TEXT("kernel"),
                                  .symbols = parameters,
                                  .symbol_count = 2};

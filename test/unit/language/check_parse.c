@@ -165,9 +165,9 @@ TEST(variables_of_the_body_become_symbols)
     ck_assert_uint_eq(symbols[1].alignment, 16);
     ck_assert_uint_eq(symbols[2].size, 96);
     ck_assert_uint_eq(symbols[2].alignment, 8);
-    ck_assert(text_equal(symbols[3].initialiser, TEXT("5")));
+    ck_assert(text_equal(symbols[3].item->variable.initialiser, TEXT("5")));
     ck_assert_uint_eq(symbols[4].size, 12);
-    ck_assert(text_equal(symbols[4].initialiser, TEXT("{1, {2}, (3)}")));
+    ck_assert(text_equal(symbols[4].item->variable.initialiser, TEXT("{1, {2}, (3)}")));
     ck_assert_uint_eq(symbols[5].space, PTX_SPACE_CONST);
 }
 

@@ -175,9 +175,9 @@ TEST(lines_are_counted_between_places)
 {
     struct text text = TEXT("a\nb\nc\n");
 
-    ck_assert_uint_eq(lexer_count_lines(text, 0, 6), 3);
-    ck_assert_uint_eq(lexer_count_lines(text, 2, 3), 0);
-    ck_assert_uint_eq(lexer_count_lines(text, 1, 4), 2);
-    ck_assert_uint_eq(lexer_count_lines(text, 4, 400), 1);
-    ck_assert_uint_eq(lexer_count_lines(text, 5, 2), 0);
+    ck_assert_uint_eq(text_count_lines(text, 0, 6), 3);
+    ck_assert_uint_eq(text_count_lines(text, 2, 3), 0);
+    ck_assert_uint_eq(text_count_lines(text, 1, 4), 2);
+    ck_assert_uint_eq(text_count_lines(text, 4, 400), 1);
+    ck_assert_uint_eq(text_count_lines(text, 5, 2), 0);
 }

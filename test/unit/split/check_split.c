@@ -826,15 +826,15 @@ TEST(lines_are_found_in_their_sources)
     uint32_t line, chunk_line;
 
     split(sources, 2, 1);
-    chunk_line = 1 + lexer_count_lines(chunks.list[0].text, 0,
-                                       (size_t)(strstr(chunks.list[0].text.data, "trap") -
-                                                chunks.list[0].text.data));
+    chunk_line = 1 + text_count_lines(chunks.list[0].text, 0,
+                                      (size_t)(strstr(chunks.list[0].text.data, "trap") -
+                                               chunks.list[0].text.data));
     ck_assert(chunk_origin(&chunks, &chunks.list[0], chunk_line, &member, &line));
     ck_assert_str_eq(member, "b");
     ck_assert_uint_eq(line, 9);
-    chunk_line = 1 + lexer_count_lines(chunks.list[0].text, 0,
-                                       (size_t)(strstr(chunks.list[0].text.data, "  ret") -
-                                                chunks.list[0].text.data));
+    chunk_line = 1 + text_count_lines(chunks.list[0].text, 0,
+                                      (size_t)(strstr(chunks.list[0].text.data, "  ret") -
+                                               chunks.list[0].text.data));
     ck_assert(chunk_origin(&chunks, &chunks.list[0], chunk_line, &member, &line));
     ck_assert_str_eq(member, "a");
     ck_assert_uint_eq(line, 6);

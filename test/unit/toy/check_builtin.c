@@ -100,6 +100,16 @@ TEST(a_kernel_has_its_sections_symbols_and_records)
     ck_assert_uint_eq(info_word(record.payload, 1), 8); /* the two .param variables */
 }
 
+TEST(each_variable_of_a_range_in_a_body_has_its_symbol)
+{
+    OWNED_OUTCOME outcome = assemble_chunk(
+        HEADER ".visible .entry k() { .global .u32 a<3>; .shared .u32 s<2>; ret; }\n");
+
+    ck_assert_uint_eq(symbol(&outcome, "k$a0")->size, 4);
+    ck_assert_uint_eq(symbol(&outcome, "k$a2")->size, 4);
+    ck_assert_uint_eq(symbol(&outcome, "k$s1")->size, 4);
+}
+
 TEST(addresses_in_data_become_relocations)
 {
     OWNED_OUTCOME outcome =
@@ -302,6 +312,8 @@ static const struct {
      "chunk:6: error: Alias 'g' stands for a function that is not defined"},
     {HEADER ".visible .global .u64 p = nothing;\n",
      "chunk:4:27: error: Invalid initial value symbol 'nothing'"},
+    {HEADER ".visible .entry k() {\n.global .u32 a = 1.5;\nret; }\n",
+     "chunk:5:21: error: Initial value type mismatch in the initial value of 'a'"},
     {HEADER ".visible .entry k(.param .align 4 .b8 p[40000]) { ret; }\n",
      "Entry function 'k' uses too much parameter space (0x9c40 bytes, 0x7ffc max)"},
     {HEADER ".visible .entry k() { .local .b8 x[6000000000]; ret; }\n",
