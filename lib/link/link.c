@@ -10,6 +10,7 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "os/cancellation.h"
+#include "output/std_streams.h"
 
 static void enter_link_phase(enum link_phase phase)
 {
@@ -95,6 +96,16 @@ static bool run_stages(struct link *link)
     return true;
 }
 
+/* The hits and misses of the cache. */
+static bool print_cache(struct cache *cache)
+{
+    struct buffer text = {0};
+
+    CONTEXT_DEFER(buffer_cleanup, &text);
+    cache_describe(cache, &text);
+    return std_streams_print(buffer_view(&text));
+}
+
 static enum link_code run_request(void *argument)
 {
     struct link *link = argument;
@@ -108,7 +119,7 @@ static enum link_code run_request(void *argument)
     if (!ok && !cancellation_is_set(link->request->stop))
         state_check_changes(link);
     cache_finish(link->cache);
-    if (link->request->cache.statistics && !verbose_cache(link->cache))
+    if (link->request->cache.statistics && !print_cache(link->cache))
         ok = diag_blame(LINK_ENVIRONMENT);
     return ok ? LINK_OK : LINK_FAILED;
 }

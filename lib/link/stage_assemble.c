@@ -2,6 +2,7 @@
  *
  * Depending on the inputs, each chunk is assembled as a whole program, or as code that is merged.
  */
+#include <inttypes.h>
 
 #include "assemble/workitem.h"
 #include "base/context.h"
@@ -232,6 +233,24 @@ static bool assemble_chunks_of(struct link *link)
     return code == LINK_OK;
 }
 
+/* The assembler, threads. */
+static void tell_assembly(const struct cubins *cubins, struct assembler *assembler)
+{
+    const char *version;
+
+    if (cubins->count == 0 || diag_state_get()->verbose < 2)
+        return;
+    version = assembler_version(assembler);
+    if (!version)
+        return;
+    if (cubins->threads)
+        diag_verbose("assembler %s %s, %zu chunks on %" PRIu32 " threads", assembler->table.name,
+                     version, cubins->count, cubins->threads);
+    else
+        diag_verbose("assembler %s %s, %zu chunks elsewhere", assembler->table.name, version,
+                     cubins->count);
+}
+
 bool stage_assemble(struct link *link)
 {
     const struct link_request *request = link->request;
@@ -242,7 +261,7 @@ bool stage_assemble(struct link *link)
         tell_of_ptxas(&request->assembler);
     ok = state_has_ptx(link) ? stage_open_assembler(link) && assemble_chunks_of(link)
                              : plan_nothing(link);
-    verbose_assembly(&assembled->cubins, &assembled->assembler);
+    tell_assembly(&assembled->cubins, &assembled->assembler);
     observe_cubins(link->observation, &assembled->cubins, assembled->assembler.table.name,
                    reported_version(link));
     observe_stage(link->observation, "assemble", state_chunk_work(&link->cut.chunks));

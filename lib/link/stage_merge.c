@@ -2,6 +2,11 @@
  *
  * Depending on the inputs, the chunks' cubins are joined into one and merged with those of members,
  * or, if the assembler made the whole program, used unchanged. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
 #include "base/context.h"
 #include "base/word_list.h"
 #include "cubin/empty.h"
@@ -10,6 +15,7 @@
 #include "facts/targets.h"
 #include "join/join.h"
 #include "link/stages.h"
+#include "output/std_streams.h"
 
 /* Whether a group's only chunk is libnvJitLink's PTX, unchanged. Measured: nvlink merges its cubin
  * unchanged: frames and data in the assembler's order, and code for other targets included. */
@@ -231,14 +237,74 @@ static struct observe_work merge_work(const struct link *link)
     return work;
 }
 
+/* The call graph: as text, where nvlink prints it, or for a drawing program, on standard output. */
+static bool print_callgraph(const struct merge_report *report, enum callgraph_form form)
+{
+    if (report->callgraph.size == 0)
+        return true;
+    if (form == CALLGRAPH_DOT)
+        return std_streams_print(buffer_view(&report->callgraph));
+    return diag_text(buffer_view(&report->callgraph)) ||
+           diag_fatal("Could not write to the standard error output: %s", strerror(errno));
+}
+
+/* Prints one line of nvlink's, some parts of which are optional. */
+static void report_kernel(const struct kernel_report *kernel, bool is_mercury)
+{
+    char banks[64] = "", references[96] = "";
+    int size = 0;
+
+    if (!is_mercury && kernel->constant0)
+        size += snprintf(banks, sizeof banks, ", %" PRIu32 " bytes cmem[0]", kernel->constant0);
+    if (!is_mercury && kernel->constant2)
+        snprintf(banks + size, sizeof banks - (size_t)size, ", %" PRIu32 " bytes cmem[2]",
+                 kernel->constant2);
+    size = 0;
+    if (kernel->textures)
+        size += snprintf(references, sizeof references, ", %" PRIu32 " textures", kernel->textures);
+    if (kernel->surfaces)
+        size += snprintf(references + size, sizeof references - (size_t)size,
+                         ", %" PRIu32 " surfaces", kernel->surfaces);
+    if (kernel->samplers)
+        snprintf(references + size, sizeof references - (size_t)size, ", %" PRIu32 " samplers",
+                 kernel->samplers);
+    diag_summary("Function properties for '%.*s':", TEXT_ARG(kernel->name));
+    /* nvlink's last number is the size of .nv.local, which cubins of this ABI do not have. */
+    diag_summary("used %" PRIu32 " registers, used %" PRIu32 " barriers, %" PRIu32
+                 " stack, %" PRIu32 " bytes smem%s, 0 bytes lmem%s",
+                 kernel->registers, kernel->barriers,
+                 kernel->stack == UINT32_MAX ? kernel->frame : kernel->stack,
+                 kernel->shared - (is_mercury ? kernel->reserved : 0), banks, references);
+}
+
+/* What was removed, and, in the words and order of `nvlink -v`, memory and kernels: the last kernel
+ * first; for a stack of unknown size (recursion) the kernel's own frame; for targets from sm_100
+ * on, neither constants nor the driver's share of shared memory. */
+static void tell_image(const struct merge_report *report, struct arch arch)
+{
+    /* Measured: nvlink reports neither constants nor the driver's reserve for them. */
+    bool is_mercury = targets_have(arch.sm, TARGET_HAS_MERCURY);
+
+    for (size_t i = 0; i < report->dead_functions; i++)
+        diag_verbose("removed unused function '%s'", report->dead_names[i]);
+    if (report->constant3_bytes && !is_mercury)
+        diag_summary("%" PRIu64 " bytes gmem, %" PRIu64 " bytes cmem[3]", report->global_bytes,
+                     report->constant3_bytes);
+    else
+        diag_summary("%" PRIu64 " bytes gmem", report->global_bytes);
+    for (size_t i = report->kernel_count; i-- > 0;)
+        if (report->kernels[i].is_kernel)
+            report_kernel(&report->kernels[i], is_mercury);
+}
+
 bool stage_merge(struct link *link)
 {
     bool ok = merge_all(link);
 
-    ok = ok && (verbose_callgraph(&link->merged.report, link->request->merge.callgraph) ||
+    ok = ok && (print_callgraph(&link->merged.report, link->request->merge.callgraph) ||
                 diag_blame(LINK_ENVIRONMENT));
     if (ok && (diag_state_get()->verbose > 1 || state_has_merge(link)))
-        verbose_image(&link->merged.report, link->members.arch);
+        tell_image(&link->merged.report, link->members.arch);
     observe_stage(link->observation, "merge", merge_work(link));
     return ok;
 }

@@ -2,6 +2,8 @@
  *
  * Selects members, has LTO-IR compiled, reads machine code, and links PTX. Whether libcudadevrt
  * takes part is decided last: only then is it known whether anything calls it. */
+#include <inttypes.h>
+
 #include "base/context.h"
 #include "base/word_list.h"
 #include "diag/diag.h"
@@ -333,12 +335,44 @@ bool stage_open(struct link *link)
     return ok;
 }
 
+static const char *kind_name(uint32_t kind)
+{
+    switch (kind) {
+    case FATBIN_PTX:
+        return "PTX";
+    case FATBIN_ELF:
+        return "ELF";
+    case FATBIN_NVVM:
+        return "LTO-IR";
+    case FATBIN_BITCODE:
+        return "LLVM bitcode";
+    default:
+        return "unknown kind";
+    }
+}
+
+/* The target, and every candidate with its role. */
+static void tell_members(const struct members *members)
+{
+    char arch[ARCH_NAME_SIZE];
+
+    if (members->arch.sm)
+        diag_verbose("target %s", arch_name(members->arch, arch));
+    for (size_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->list[i];
+
+        diag_verbose("member %s: %s for %s, %s%s%s", member->name, kind_name(member->entry.kind),
+                     arch_name(member->entry.arch, arch), member_role_name(member->role),
+                     member->reason ? ": " : "", member->reason ? member->reason : "");
+    }
+}
+
 bool stage_select(struct link *link)
 {
     bool ok = select_from_inputs(link);
     struct observe_work work = {link->members.count, "members", 0};
 
-    verbose_members(&link->members);
+    tell_members(&link->members);
     groups_tell(link);
     observe_members(link->observation, &link->members);
     for (size_t i = 0; i < link->members.count; i++)
@@ -348,12 +382,36 @@ bool stage_select(struct link *link)
     return ok;
 }
 
+/* The state of each embedded option, and the values in force. */
+static void tell_agreement(const struct agreement *agreement)
+{
+    static const char *const states[] = {"none", "absent", "present", "mixed", "conflict"};
+
+    for (size_t i = 0; i < EMBEDDED_COUNT; i++) {
+        const struct consensus *consensus = &agreement->embedded[i];
+        const char *name = embedded_name((enum embedded_option)i);
+
+        if (consensus->state >= CONSENSUS_PRESENT)
+            diag_verbose("option %s: %s, value %" PRId32, name, states[consensus->state],
+                         consensus->value);
+        else if (consensus->state == CONSENSUS_ABSENT)
+            diag_verbose("option %s: %s", name, states[consensus->state]);
+    }
+    if (agreement->split_compile != 1)
+        diag_verbose("in force: -split-compile=%" PRId32, agreement->split_compile);
+    if (agreement->split_compile_extended != 1)
+        diag_verbose("in force: -split-compile-extended=%" PRId32,
+                     agreement->split_compile_extended);
+    if (agreement->maxrregcount)
+        diag_verbose("in force: -maxrregcount=%" PRId32, agreement->maxrregcount);
+}
+
 bool stage_agree(struct link *link)
 {
     bool ok = consensus_reach(&link->agreement, &link->members, &link->request->options);
 
     if (ok) {
-        verbose_agreement(&link->agreement);
+        tell_agreement(&link->agreement);
         observe_agreement(link->observation, &link->agreement);
     }
     observe_stage(link->observation, "agree", (struct observe_work){0});

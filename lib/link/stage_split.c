@@ -1,5 +1,7 @@
 /* stage_split.c: from the program to its chunks. Whether chunks of an exact split can be joined is
  * found out before any is assembled (exact_probe.c). */
+#include <inttypes.h>
+
 #include "assemble/workitem.h"
 #include "base/context.h"
 #include "diag/diag.h"
@@ -149,6 +151,32 @@ static bool unite_chunks(struct link *link)
     return exact_probe_find(link) && (!cut->obstacle || split_again(link, NULL));
 }
 
+static void tell_program(const struct program *program)
+{
+    diag_verbose("Phase I: %zu modules, %zu symbols, %zu functions removed, PTX ISA %u.%u",
+                 program->module_count, program->symbol_count, program->dropped_functions,
+                 program->version_major, program->version_minor);
+}
+
+/* The chunks, and the reason why they are not assembled in parallel, or NULL. */
+static void tell_chunks(const struct chunks *chunks, const char *sequential_reason)
+{
+    if (chunks->count == 0)
+        return;
+    if (chunks->count > 1 && sequential_reason)
+        diag_verbose("Phase II, Concurrent=No: %s", sequential_reason);
+    else
+        diag_verbose("Phase II, Concurrent=%s%s%s", chunks->count > 1 ? "Yes" : "No",
+                     chunks->single_reason ? ": " : "", chunks->single_reason ?: "");
+    for (size_t i = 0; i < chunks->count; i++) {
+        const struct chunk *chunk = &chunks->list[i];
+
+        diag_verbose("chunk %zu: %" PRIu32 " functions (%" PRIu32 " replicas), %zu bytes, first %s",
+                     i, chunk->function_count, chunk->replica_count, chunk->text.size,
+                     chunk->first_function ? chunk->first_function : "(none)");
+    }
+}
+
 bool stage_split(struct link *link)
 {
     struct cut *cut = &link->cut;
@@ -157,8 +185,8 @@ bool stage_split(struct link *link)
                (!link->request->keep || keep_texts(link, &cut->chunks)));
 
     for (size_t i = 0; i < link->group_count && cut->chunks.count; i++)
-        verbose_program(&link->groups[i].program);
-    verbose_chunks(&cut->chunks, pool_sequential_reason());
+        tell_program(&link->groups[i].program);
+    tell_chunks(&cut->chunks, pool_sequential_reason());
     ok = ok && (cut->explanation.size == 0 || std_streams_print(buffer_view(&cut->explanation)) ||
                 diag_blame(LINK_ENVIRONMENT));
     observe_chunks(link->observation, &cut->chunks);

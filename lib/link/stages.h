@@ -238,33 +238,3 @@ bool save_temps(const struct link *link, const char *stem, size_t index, const c
 
 /* True for names that such files have in the folder. */
 bool save_temps_is_name(const char *name);
-
-/* verbose.c: reports on a link: under -v in nvlink's own lines, and under -vv with a line for each
- * decision of minilink's. Prints nothing otherwise. */
-
-/* The target, and every candidate with its role. */
-void verbose_members(const struct members *members);
-
-/* The state of each embedded option, and the values in force. */
-void verbose_agreement(const struct agreement *agreement);
-
-/* Phase I. */
-void verbose_program(const struct program *program);
-
-/* The chunks, if there are any, and the reason why they are not assembled in parallel, or NULL. */
-void verbose_chunks(const struct chunks *chunks, const char *sequential_reason);
-
-/* Phase II: assembler, threads, time per chunk. */
-void verbose_assembly(const struct cubins *cubins, struct assembler *assembler);
-
-/* The hits and misses of the cache, on standard output. False when that cannot be written. */
-bool verbose_cache(struct cache *cache);
-
-/* The call graph: as text, where nvlink prints it, or for a drawing program, on standard output.
- * False when that cannot be written. */
-bool verbose_callgraph(const struct merge_report *report, enum callgraph_form form);
-
-/* What was removed, and, in the words and order of `nvlink -v`, memory and kernels: the last kernel
- * first; for a stack of unknown size (recursion) the kernel's own frame; for targets from sm_100
- * on, neither constants nor the driver's share of shared memory. */
-void verbose_image(const struct merge_report *report, struct arch arch);
