@@ -210,27 +210,21 @@ static void print_prototypes(const struct dump *dump, const struct cubin *cubin)
 static void print_callgraph(const struct dump *dump, const struct cubin *cubin)
 {
     uint32_t index = cubin_section_find(cubin, TEXT(".nv.callgraph"));
-    struct bytes data = index ? cubin->sections[index].data : (struct bytes){0};
-    int32_t part = CALLGRAPH_DIRECT;
+    struct bytes rest = index ? cubin->sections[index].data : (struct bytes){0};
+    struct callgraph_entry entry = {.part = CALLGRAPH_DIRECT};
 
     dump_print(dump, "callgraph:\n");
-    for (size_t at = 0; at + 8 <= data.size; at += 8) {
-        uint32_t first = info_word(data, at / 4), second = info_word(data, at / 4 + 1);
-
-        if (first == 0 && (int32_t)second < 0) {
-            part = (int32_t)second;
-            continue;
-        }
+    while (callgraph_next(&rest, &entry)) {
         dump_print(dump, "  %s %.*s",
-                   part == CALLGRAPH_DIRECT     ? "call"
-                   : part == CALLGRAPH_ADDRESS  ? "address of"
-                   : part == CALLGRAPH_INDIRECT ? "indirect call in"
-                                                : "address in",
-                   TEXT_ARG(symbol_name(cubin, first)));
-        if (part == CALLGRAPH_DIRECT || part == CALLGRAPH_CANDIDATE)
-            dump_print(dump, " -> %.*s\n", TEXT_ARG(symbol_name(cubin, second)));
+                   entry.part == CALLGRAPH_DIRECT     ? "call"
+                   : entry.part == CALLGRAPH_ADDRESS  ? "address of"
+                   : entry.part == CALLGRAPH_INDIRECT ? "indirect call in"
+                                                      : "address in",
+                   TEXT_ARG(symbol_name(cubin, entry.first)));
+        if (entry.part == CALLGRAPH_DIRECT || entry.part == CALLGRAPH_CANDIDATE)
+            dump_print(dump, " -> %.*s\n", TEXT_ARG(symbol_name(cubin, entry.second)));
         else
-            dump_print(dump, ": %.*s\n", TEXT_ARG(cubin_string(cubin, second)));
+            dump_print(dump, ": %.*s\n", TEXT_ARG(cubin_string(cubin, entry.second)));
     }
 }
 

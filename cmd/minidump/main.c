@@ -54,29 +54,23 @@ static void print_help(void)
         printf("  --%-20s %s\n", table[i].option.name, table[i].help);
 }
 
-static bool read_arch_option(struct dump *dump, const char *text)
+static bool read_dump_limit(struct dump *dump, const char *word)
 {
-    return arch_parse(text_of(text), "sm_", &dump->arch) ||
-           diag_fatal("Value '%s' is not defined for option 'arch'", text);
-}
+    struct text rest = text_of(word);
+    uint64_t mebibytes;
+    bool is_number = text_scan_number(&rest, &mebibytes) && rest.size == 0;
 
-static bool read_dump_limit(struct dump *dump, const char *text)
-{
-    char *end;
-    unsigned long long mebibytes = strtoull(text, &end, 10);
-
-    if (*text >= '0' && *text <= '9' && *end == '\0' && mebibytes > 0 && mebibytes <= INT32_MAX) {
-        dump->inflation_limit = (uint64_t)mebibytes << 20;
-        return true;
-    }
-    return diag_fatal("Value '%s' is not defined for option 'decompression-limit'", text);
+    dump->inflation_limit = mebibytes << 20;
+    return (is_number && mebibytes > 0 && mebibytes <= INT32_MAX) ||
+           diag_fatal("Value '%s' is not defined for option 'decompression-limit'", word);
 }
 
 /* Reads the value of an option; an option without one is a part to print. */
 static bool take_dump_option(struct dump *dump, int code)
 {
     if (code == OPTION_ARCH)
-        return read_arch_option(dump, optarg);
+        return arch_parse(text_of(optarg), "sm_", &dump->arch) ||
+               diag_fatal("Value '%s' is not defined for option 'arch'", optarg);
     if (code == OPTION_LIMIT)
         return read_dump_limit(dump, optarg);
     dump->parts |= (unsigned)code;
@@ -125,30 +119,25 @@ static bool read_dump_options(struct command *command)
            diag_fatal("No input files specified; use option --help for more information");
 }
 
-static bool dump_files(struct command *command)
+/* Prints each file by itself; modules of all together. */
+static bool print_inputs(struct command *command)
 {
+    size_t count = (size_t)(command->argc - optind);
     bool ok = true;
+    struct input_operand *operands = memory_zalloc(count, sizeof *operands);
 
-    for (int i = optind; i < command->argc; i++) {
-        struct input_operand operand = {.name = command->argv[i]};
-
-        ok &= inputs_open(&command->inputs, &operand, 1, NULL) &&
+    CONTEXT_DEFER(memory_cleanup, &operands);
+    for (size_t i = 0; i < count; i++)
+        operands[i].name = command->argv[(size_t)optind + i];
+    if (command->dump.parts & DUMP_MODULES)
+        return inputs_open(&command->inputs, operands, count, NULL) &&
+               dump_modules(&command->dump, &command->inputs);
+    for (size_t i = 0; i < count; i++) {
+        ok &= inputs_open(&command->inputs, &operands[i], 1, NULL) &&
               dump_file(&command->dump, &command->inputs);
         inputs_close(&command->inputs);
     }
     return ok;
-}
-
-static bool list_modules(struct command *command)
-{
-    size_t count = (size_t)(command->argc - optind);
-    struct input_operand *operands = memory_alloc(count, sizeof *operands);
-
-    CONTEXT_DEFER(memory_cleanup, &operands);
-    for (size_t i = 0; i < count; i++)
-        operands[i] = (struct input_operand){.name = command->argv[(size_t)optind + i]};
-    return inputs_open(&command->inputs, operands, count, NULL) &&
-           dump_modules(&command->dump, &command->inputs);
 }
 
 static enum link_code run_minidump(void *argument)
@@ -158,10 +147,7 @@ static enum link_code run_minidump(void *argument)
     if (read_dump_options(command)) {
         if (command->dump.parts == 0)
             command->dump.parts = DUMP_ALL;
-        command->status =
-            (command->dump.parts & DUMP_MODULES ? list_modules(command) : dump_files(command))
-                ? EXIT_STATUS_OK
-                : EXIT_STATUS_ERROR;
+        command->status = print_inputs(command) ? EXIT_STATUS_OK : EXIT_STATUS_ERROR;
     }
     if (!std_streams_flush())
         command->status = EXIT_STATUS_ENVIRONMENT;
