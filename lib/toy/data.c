@@ -185,15 +185,14 @@ static struct text body_name(struct arena *arena, struct table *seen, struct tex
 }
 
 /* Adds a variable of a body, or a kernel's parameter that is a texture, sampler or surface. */
-static bool add_body_variable(struct unit *unit, struct table *names, uint32_t index,
-                              struct body_symbol *symbol)
+static bool add_body_variable(struct unit *unit, struct table *names,
+                              struct function_code *function, struct body_symbol *symbol)
 {
-    struct function_code *function = &unit->functions[index];
     bool has_value = symbol->item && symbol->item->variable.initialiser.size > 0;
     struct object object = {.kind = (uint8_t)kind_of_space(symbol->space, has_value),
                             .type = symbol_type(symbol->type),
                             .linkage = PTX_INTERNAL,
-                            .function = index,
+                            .function = function,
                             .alignment = symbol->alignment,
                             .size = symbol->size};
 
@@ -225,9 +224,8 @@ static bool is_object(const struct body_symbol *symbol)
                      symbol->space == PTX_SPACE_CONST;
 }
 
-static bool add_body(struct unit *unit, uint32_t index)
+static bool add_body(struct unit *unit, struct function_code *function)
 {
-    struct function_code *function = &unit->functions[index];
     struct table names = {0};
     bool is_good = true;
 
@@ -238,7 +236,7 @@ static bool add_body(struct unit *unit, uint32_t index)
         if (!symbol->is_body_variable)
             symbol->object = unit->scope.globals[symbol->global].object;
         else if (is_object(symbol))
-            is_good = add_body_variable(unit, &names, index, symbol);
+            is_good = add_body_variable(unit, &names, function, symbol);
     }
     return is_good;
 }
@@ -275,7 +273,7 @@ static bool add_reference(struct unit *unit, const struct object *object,
          (global->item->variable.space == PTX_SPACE_SHARED || object->type != STT_CUDA_OBJECT)))
         return fail(unit, object->value, unit->module.whole.data + reference->place,
                     "Invalid initial value symbol '%.*s'", reference->symbol);
-    struct global *target = scope_target(&unit->scope, global);
+    struct global *target = global->target;
     global->is_used = target->is_used = true;
     global->is_address_taken |= global->is_function;
     target->is_address_taken |= target->is_function;
@@ -320,7 +318,7 @@ static bool place_all(struct unit *unit)
         if (!scope->globals[i].is_function && !add_global(unit, &scope->globals[i]))
             return false;
     for (size_t i = 0; i < unit->function_count; i++)
-        if (!add_body(unit, (uint32_t)i))
+        if (!add_body(unit, &unit->functions[i]))
             return false;
     uint64_t initialised = data->sections[DATA_INITIALISED].size;
     uint64_t constants = data->sections[DATA_CONSTANT].size;

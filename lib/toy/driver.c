@@ -191,9 +191,8 @@ static bool make_records(struct unit *unit)
         struct global *global = scope_find(&unit->scope, item->name);
         if (!global || global->item != item || !global->is_defined)
             continue;
-        global->function = (uint32_t)unit->function_count;
-        unit->functions[unit->function_count++] = (struct function_code){
-            .unit = unit, .item = item, .global = (uint32_t)(global - unit->scope.globals)};
+        global->function = &unit->functions[unit->function_count++];
+        *global->function = (struct function_code){.unit = unit, .item = item, .global = global};
     }
     return true;
 }

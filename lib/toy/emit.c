@@ -195,8 +195,7 @@ static uint32_t put_contents(struct unit *unit, const struct function_code *owne
     else if (which == OWNER_RELOCATIONS)
         put_relocations(unit, owner->relocations, owner->relocation_count, out);
     else if (which == OWNER_TEXT)
-        return unit->scope.globals[owner->global].symbol |
-               (has_form_90(unit) ? 0 : owner->register_count << 24);
+        return owner->global->symbol | (has_form_90(unit) ? 0 : owner->register_count << 24);
     return owner                               ? owner->sections[OWNER_TEXT]
            : which == SECTION_CUDA_NOTE        ? unit->sections[SECTION_COMPAT]
            : which == SECTION_LINE_RELOCATIONS ? unit->sections[SECTION_LINES]
@@ -286,18 +285,18 @@ void emit_image(struct unit *unit, uint16_t type)
  * (measured on ptxas: a kernel stays an extern even if it is defined). */
 static void note_uses(struct unit *unit, struct function_code *function)
 {
-    function->externs = arena_alloc(&unit->arena, function->symbol_count, sizeof(uint32_t));
+    function->externs =
+        arena_alloc(&unit->arena, function->symbol_count, sizeof *function->externs);
     for (size_t i = 0; i < function->symbol_count; i++) {
         const struct body_symbol *symbol = &function->symbols[i];
         if (symbol->is_body_variable || !symbol->uses)
             continue;
         struct global *global = &unit->scope.globals[symbol->global];
-        struct global *target = scope_target(&unit->scope, global);
-        global->is_used = target->is_used = true;
+        global->is_used = global->target->is_used = true;
         if (symbol->uses & USE_ADDRESS)
-            global->is_address_taken = target->is_address_taken = true;
+            global->is_address_taken = global->target->is_address_taken = true;
         if (symbol->is_function && (!global->is_defined || global->item->function.is_entry))
-            function->externs[function->extern_count++] = symbol->global;
+            function->externs[function->extern_count++] = global;
     }
 }
 

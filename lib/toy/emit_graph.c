@@ -67,15 +67,15 @@ static struct text prototype_of(struct unit *unit, const struct global *global)
 static void put_edges(const struct unit *unit, const struct function_code *function,
                       enum symbol_use use, struct buffer *out)
 {
-    uint32_t caller = unit->scope.globals[function->global].symbol;
+    uint32_t caller = function->global->symbol;
 
     for (size_t i = 0; i < function->symbol_count; i++) {
         const struct global *global = scope_used_function(&unit->scope, &function->symbols[i], use);
 
         if (global)
             put_pair(out, caller, global->symbol);
-        if (global && global->aliased != NO_INDEX && use == USE_CALLED)
-            put_pair(out, caller, unit->scope.globals[global->aliased].symbol);
+        if (global && global->target != global && use == USE_CALLED)
+            put_pair(out, caller, global->target->symbol);
     }
 }
 
@@ -87,7 +87,7 @@ static void put_calls(const struct unit *unit, const struct function_code *owner
         put_edges(unit, owner, USE_CALLED, out);
     else
         for (size_t i = 0; i < owner->extern_count; i++)
-            put_pair(out, owner->parts[0].symbol, unit->scope.globals[owner->externs[i]].symbol);
+            put_pair(out, owner->parts[0].symbol, owner->externs[i]->symbol);
 }
 
 /* Appends an edge from the function for each prototype of its indirect calls. */
@@ -95,7 +95,7 @@ static void put_indirect(struct unit *unit, const struct function_code *function
                          struct buffer *out)
 {
     for (size_t i = 0; i < function->signature_count; i++)
-        put_pair(out, unit->scope.globals[function->global].symbol,
+        put_pair(out, function->global->symbol,
                  image_string(&unit->strings, function->signatures[i]));
 }
 
@@ -107,8 +107,8 @@ void emit_graph_calls(struct unit *unit, struct buffer *out)
     for (size_t i = 0; i < unit->scope.count; i++) {
         const struct global *alias = &unit->scope.globals[i];
 
-        if (alias->aliased != NO_INDEX)
-            put_pair(out, alias->symbol, unit->scope.globals[alias->aliased].symbol);
+        if (alias->target != alias)
+            put_pair(out, alias->symbol, alias->target->symbol);
     }
     put_pair(out, 0, (uint32_t)CALLGRAPH_ADDRESS);
     for (size_t i = 0; i < unit->scope.count; i++) {

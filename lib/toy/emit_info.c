@@ -148,15 +148,14 @@ static size_t most_words(size_t count)
     return count < UINT16_MAX / 4 ? count : UINT16_MAX / 4;
 }
 
-static void put_externs(const struct unit *unit, const struct function_code *owner,
-                        struct buffer *out)
+static void put_externs(const struct function_code *owner, struct buffer *out)
 {
     size_t count = most_words(owner->extern_count);
 
     if (count)
         info_put_head(out, EIFMT_SVAL, EIATTR_EXTERNS, (uint32_t)(4 * count));
     for (size_t i = 0; i < count; i++)
-        buffer_u32(out, unit->scope.globals[owner->externs[i]].symbol);
+        buffer_u32(out, owner->externs[i]->symbol);
 }
 
 static void put_threads(const struct ptx_performance *performance, struct buffer *out)
@@ -188,7 +187,7 @@ void emit_info_owner(const struct unit *unit, const struct function_code *functi
                       is_limited ? function->register_limit : NO_REGISTER_LIMIT);
     if (function->barrier_count)
         info_put_head(out, EIFMT_BVAL, EIATTR_NUM_BARRIERS, function->barrier_count);
-    put_externs(unit, function, out);
+    put_externs(function, out);
     info_put_head(out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, mercury_version(unit));
     if (is_entry) {
         if (function->exit_count)
@@ -221,7 +220,7 @@ static void put_chunk(const struct unit *unit, struct buffer *out)
 {
     for (size_t i = unit->function_count; i-- > 0;) {
         const struct function_code *function = &unit->functions[i];
-        uint32_t symbol = unit->scope.globals[function->global].symbol;
+        uint32_t symbol = function->global->symbol;
 
         put_pair(out, EIATTR_REGCOUNT, symbol, function->register_count);
         put_pair(out, EIATTR_MAX_STACK_SIZE, symbol, 0);

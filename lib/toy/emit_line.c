@@ -202,7 +202,7 @@ void emit_line_relocations(struct unit *unit, struct buffer *out)
 {
     for (size_t i = 0; i < unit->function_count; i++) {
         const struct function_code *function = &unit->functions[i];
-        uint64_t symbol = unit->scope.globals[function->global].symbol;
+        uint64_t symbol = function->global->symbol;
         const Elf64_Rela row = {function->line_address, ELF64_R_INFO(symbol, R_CUDA_64), 0};
 
         if (function->line_address)

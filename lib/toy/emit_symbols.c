@@ -75,14 +75,14 @@ static void put_function(struct unit *unit, struct global *global, uint8_t bindi
 
 static void add_function(struct unit *unit, struct global *global, uint8_t binding)
 {
-    struct global *target = scope_target(&unit->scope, global);
+    struct global *target = global->target;
 
     /* An alias has the binding of the function that it stands for (measured). */
     if (binding_of(target->item->linkage, global->is_defined) != binding)
         return;
     if (target->is_defined)
-        put_function(unit, global, binding, unit->owners[target->function].sections[OWNER_TEXT],
-                     target == global ? unit->functions[target->function].code.size : 0);
+        put_function(unit, global, binding, target->function->sections[OWNER_TEXT],
+                     target == global ? target->function->code.size : 0);
     else if (global->is_used)
         put_function(unit, global, binding, SHN_UNDEF, 0);
 }
@@ -105,9 +105,9 @@ static void add_objects(struct unit *unit, unsigned bindings)
             (is_program && (!is_placed || object->kind == DATA_SHARED)))
             continue;
         if (object->kind == DATA_PARAMETER)
-            section = unit->owners[object->function].sections[OWNER_TEXT];
+            section = object->function->sections[OWNER_TEXT];
         else if (object->kind == DATA_KERNEL_SHARED)
-            section = unit->owners[object->function].sections[OWNER_SHARED];
+            section = object->function->sections[OWNER_SHARED];
         else if (is_placed)
             section = unit->sections[SECTION_DATA + object->kind];
         object->symbol =
@@ -148,7 +148,7 @@ static void add_all(struct unit *unit)
 /* Adds the kernel's own symbol, whose size is that of its whole section. */
 static void add_kernel(struct unit *unit, struct function_code *kernel, bool is_global)
 {
-    struct global *global = &unit->scope.globals[kernel->global];
+    struct global *global = kernel->global;
     uint8_t binding = binding_of(global->item->linkage, true);
 
     if ((binding == STB_GLOBAL) != is_global)
@@ -215,6 +215,6 @@ void emit_symbols(struct unit *unit)
 uint32_t emit_symbol_of(const struct unit *unit, const struct body_symbol *symbol)
 {
     if (symbol->is_function)
-        return scope_target(&unit->scope, &unit->scope.globals[symbol->global])->symbol;
+        return unit->scope.globals[symbol->global].target->symbol;
     return symbol->object == NO_INDEX ? 0 : unit->data.objects[symbol->object].symbol;
 }

@@ -20,7 +20,7 @@ struct walk {
 
 static void select_function(struct walk *walk, struct global *global)
 {
-    struct global *target = scope_target(walk->scope, global);
+    struct global *target = global->target;
     bool is_new = !target->is_selected && target->is_defined;
 
     target->is_selected = true;
@@ -100,7 +100,7 @@ static bool select_program(struct unit *unit)
         if (!global->is_function || global->is_selected)
             continue;
         global->is_defined = false;
-        global->aliased = NO_INDEX;
+        global->target = global;
     }
     return true;
 }

@@ -54,9 +54,6 @@ bool scope_build(struct unit *unit);
 /* The global called `name`, or NULL. */
 struct global *scope_find(const struct scope *scope, struct text name);
 
-/* The function that an alias stands for; any other global itself. */
-struct global *scope_target(const struct scope *scope, struct global *global);
-
 /* The function that a symbol of a body means, if the code uses it in one of these ways (a set of
  * enum symbol_use); else NULL. */
 struct global *scope_used_function(const struct scope *scope, const struct body_symbol *symbol,

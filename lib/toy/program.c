@@ -114,7 +114,7 @@ static const char *obstacle_in_module(const struct unit *unit)
 
         if (global->is_function && global->is_address_taken)
             return "the address of a function is data";
-        if (global->aliased != NO_INDEX)
+        if (global->target != global)
             return "a function has an alias";
         if (!global->is_function && global->item->variable.is_unified)
             return "a variable is unified";
@@ -140,7 +140,8 @@ static void add_stack(void *argument, const uint32_t *members, size_t count, con
     for (uint32_t i = 0; i < first->symbol_count; i++) {
         const struct body_symbol *symbol = &first->symbols[i];
 
-        if (symbol->is_function && symbol->uses && symbol->global == first->global)
+        if (symbol->is_function && symbol->uses &&
+            &unit->scope.globals[symbol->global] == first->global)
             deepest = ENDLESS;
         RAISE(deepest, unit->functions[results_callee(unit, members[0], i)].stack_bytes);
     }
@@ -164,7 +165,7 @@ static bool add_callees(struct maker *maker, const struct function_code *code)
         if (code->symbols[i].uses & USE_ADDRESS || global->item->function.is_entry)
             return stop(maker, "it takes the address of a function, or calls a kernel");
         if (global->is_defined) {
-            add_need(&maker->functions, global->function);
+            add_need(&maker->functions, (uint32_t)(global->function - maker->unit->functions));
         } else {
             global->is_used = true;
             add_need(&maker->externs, code->symbols[i].global);
@@ -195,9 +196,12 @@ static bool collect_parts(struct maker *maker, uint32_t number)
     }
     maker->size += size;
     kernel->code.size = size;
-    kernel->externs =
-        arena_copy(&unit->arena, maker->externs.list, maker->externs.count, sizeof(uint32_t));
-    kernel->extern_count = maker->externs.count;
+    kernel->externs = arena_alloc(&unit->arena, maker->externs.count, sizeof *kernel->externs);
+    while (kernel->extern_count < maker->externs.count) {
+        uint32_t global = maker->externs.list[kernel->extern_count];
+
+        kernel->externs[kernel->extern_count++] = &unit->scope.globals[global];
+    }
     return kernel->register_count <= kernel->register_limit ||
            stop(maker, "a function needs more registers than a kernel that calls it may have");
 }
@@ -264,7 +268,9 @@ static bool resolve(struct maker *maker, const struct function_part *part,
     if (!global && !object)
         return stop(maker, "a symbol is of no known kind");
     if (global && global->is_defined) {
-        set_field(code + offset, kernel->parts[maker->functions.places[global->function]].place);
+        set_field(code + offset,
+                  kernel->parts[maker->functions.places[global->function - maker->unit->functions]]
+                      .place);
     } else if (object && object->kind == DATA_CONSTANT && from->type == R_CUDA_CONST_FIELD21_38) {
         uint64_t place = object->offset + (uint64_t)from->addend;
 

@@ -9,26 +9,27 @@
 #include "base/components.h"
 #include "diag/diag.h"
 
-/* Marks the functions that `kernel` reaches with 1 + its number, except those that are marked. */
-static void mark_reached(const struct unit *unit, uint32_t kernel, uint32_t *marks, uint32_t *work)
+/* Sets the kernel of the functions that `kernel` reaches and that have none yet. */
+static void mark_reached(const struct unit *unit, struct function_code *kernel,
+                         struct function_code **work)
 {
     size_t count = 0;
 
-    if (marks[kernel])
+    if (kernel->kernel)
         return;
-    marks[kernel] = kernel + 1;
+    kernel->kernel = kernel;
     work[count++] = kernel;
     while (count) {
-        const struct function_code *code = &unit->functions[work[--count]];
+        const struct function_code *code = work[--count];
 
         for (size_t i = 0; i < code->symbol_count; i++) {
             struct global *global =
                 scope_used_function(&unit->scope, &code->symbols[i], USE_CALLED | USE_ADDRESS);
-            uint32_t function = global ? scope_target(&unit->scope, global)->function : NO_INDEX;
+            struct function_code *function = global ? global->target->function : NULL;
 
-            if (function == NO_INDEX || marks[function])
+            if (!function || function->kernel)
                 continue;
-            marks[function] = kernel + 1;
+            function->kernel = kernel;
             work[count++] = function;
         }
     }
@@ -40,25 +41,20 @@ static void mark_reached(const struct unit *unit, uint32_t kernel, uint32_t *mar
 static bool check_registers(struct unit *unit)
 {
     size_t count = unit->function_count;
-    uint32_t *kernels, *work;
+    struct function_code *functions = unit->functions;
+    struct function_code **work = arena_alloc(&unit->arena, count, sizeof *work);
     bool is_good = true;
 
     if (unit->mode == MODE_WHOLE_PROGRAM || !unit->switches.compile_only || unit->job->debug)
         return true;
-    kernels = arena_zalloc(&unit->arena, count, sizeof *kernels);
-    work = arena_alloc(&unit->arena, count, sizeof *work);
     for (uint32_t limit = 0; limit <= BUDGET_MOST; limit++)
-        for (uint32_t i = 0; i < count; i++)
-            if (unit->functions[i].item->function.is_entry &&
-                unit->functions[i].register_limit == limit)
-                mark_reached(unit, i, kernels, work);
+        for (size_t i = 0; i < count; i++)
+            if (functions[i].item->function.is_entry && functions[i].register_limit == limit)
+                mark_reached(unit, &functions[i], work);
     for (size_t i = 0; i < count; i++) {
-        const struct function_code *function = &unit->functions[i], *kernel;
+        const struct function_code *function = &functions[i], *kernel = function->kernel;
 
-        if (kernels[i] == 0)
-            continue;
-        kernel = &unit->functions[kernels[i] - 1];
-        if (function->register_count > kernel->register_limit)
+        if (kernel && function->register_count > kernel->register_limit)
             is_good =
                 diag_error("Entry function '%.*s' with max regcount of %u calls function '%.*s' "
                            "with regcount of %u",
@@ -115,9 +111,9 @@ uint32_t results_callee(void *unit, uint32_t function, uint32_t position)
     if (position >= code->symbol_count)
         return COMPONENTS_END;
     callee = scope_used_function(&chunk->scope, &code->symbols[position], USE_CALLED);
-    if (!callee || scope_target(&chunk->scope, callee)->function == NO_INDEX)
-        return function;
-    return scope_target(&chunk->scope, callee)->function;
+    return callee && callee->target->function
+               ? (uint32_t)(callee->target->function - chunk->functions)
+               : function;
 }
 
 /* Reports a ring: the first of its functions in the order of the text. */

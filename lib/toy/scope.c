@@ -34,11 +34,10 @@ static bool add_item(struct unit *unit, const struct ptx_item *item)
         *global = (struct global){.name = item->name,
                                   .item = item,
                                   .first = item->text.data,
-                                  .aliased = NO_INDEX,
+                                  .target = global,
                                   .is_function = is_function,
                                   .is_defined = item->is_definition,
-                                  .object = NO_INDEX,
-                                  .function = NO_INDEX};
+                                  .object = NO_INDEX};
         scope->count++;
         return true;
     }
@@ -55,30 +54,28 @@ static bool add_item(struct unit *unit, const struct ptx_item *item)
 static bool add_alias(struct unit *unit, const struct ptx_item *item)
 {
     struct scope *scope = &unit->scope;
-    uint32_t alias = table_find(&scope->names, item->name);
-    uint32_t target = table_find(&scope->names, item->target);
-    if (alias == TABLE_NONE || !scope->globals[alias].is_function)
+    struct global *alias = scope_find(scope, item->name);
+    struct global *target = scope_find(scope, item->target);
+    if (!alias || !alias->is_function)
         return fail(unit, item, "Alias '%.*s' is not declared as a function");
-    if (scope->globals[alias].is_defined)
+    if (alias->is_defined)
         return fail(unit, item, "Duplicate definition of '%.*s'");
-    if (target == TABLE_NONE || !scope->globals[target].is_function ||
-        !scope->globals[target].is_defined || scope->globals[target].aliased != NO_INDEX)
+    if (!target || !target->is_function || !target->is_defined || target->target != target)
         return fail(unit, item, "Alias '%.*s' stands for a function that is not defined");
-    const struct ptx_item *function = scope->globals[target].item;
-    if (function->function.is_entry || scope->globals[alias].item->function.is_entry)
+    const struct ptx_item *function = target->item;
+    if (function->function.is_entry || alias->item->function.is_entry)
         return fail(unit, item, "Cannot define alias to entry function '%.*s'");
     if (function->linkage == PTX_WEAK)
         return fail(unit, function, "Function '%.*s' with .weak scope cannot be aliased");
-    const char *difference =
-        declaration_difference(&scope->globals[alias].item->function, &function->function);
+    const char *difference = declaration_difference(&alias->item->function, &function->function);
     if (difference)
         return say(unit, item,
                    arena_printf(&unit->arena,
                                 "Mismatch in prototype of alias '%.*s' and aliasee '%.*s'. %s "
                                 "differ(s)",
                                 TEXT_ARG(item->name), TEXT_ARG(item->target), difference));
-    scope->globals[alias].aliased = target;
-    scope->globals[alias].is_defined = true;
+    alias->target = target;
+    alias->is_defined = true;
     return true;
 }
 
@@ -107,11 +104,6 @@ struct global *scope_find(const struct scope *scope, struct text name)
 {
     uint32_t index = table_find(&scope->names, name);
     return index >= scope->count ? NULL : &scope->globals[index];
-}
-
-struct global *scope_target(const struct scope *scope, struct global *global)
-{
-    return global->aliased == NO_INDEX ? global : &scope->globals[global->aliased];
 }
 
 struct global *scope_used_function(const struct scope *scope, const struct body_symbol *symbol,

@@ -56,15 +56,15 @@ struct global {
     struct text name;
     const struct ptx_item *item; /* its definition, else its first declaration */
     const char *first;           /* the statement that declares it first */
-    uint32_t aliased; /* .alias: index of the function that it stands for; else NO_INDEX */
+    struct global *target;       /* .alias: the function that it stands for; else itself */
     bool is_function;
     bool is_defined;  /* defined in this chunk and not dropped by entries.c; true for aliases */
     bool is_selected; /* entries.c: selected functions and aliases of a whole program */
     bool is_used;     /* code, data or an alias refers to it; set while the chunk is assembled */
-    bool is_address_taken; /* its address is taken; set like is_used */
-    uint32_t object;       /* variables: index in the data's objects */
-    uint32_t function;     /* defined functions: index among them */
-    uint32_t symbol;       /* index in .symtab; 0 = none */
+    bool is_address_taken;          /* its address is taken; set like is_used */
+    uint32_t object;                /* variables: index in the data's objects */
+    struct function_code *function; /* of defined functions; else NULL */
+    uint32_t symbol;                /* index in .symtab; 0 = none */
 };
 
 /* The names that a chunk declares outside of bodies. */
@@ -97,11 +97,11 @@ enum data_kind {
 /* A variable, of the module or of a body. */
 struct object {
     struct text name;
-    uint8_t kind;      /* enum data_kind */
-    uint8_t type;      /* of its symbol */
-    uint8_t other;     /* st_other */
-    uint8_t linkage;   /* enum ptx_linkage */
-    uint32_t function; /* DATA_KERNEL_SHARED, DATA_PARAMETER: index of the kernel */
+    uint8_t kind;                   /* enum data_kind */
+    uint8_t type;                   /* of its symbol */
+    uint8_t other;                  /* st_other */
+    uint8_t linkage;                /* enum ptx_linkage */
+    struct function_code *function; /* DATA_KERNEL_SHARED, DATA_PARAMETER: the kernel */
     uint32_t alignment;
     uint64_t size;
     uint64_t offset;                /* in its section */
@@ -172,9 +172,11 @@ struct function_part {
 struct function_code {
     const struct unit *unit;
     const struct ptx_item *item;
-    struct arena arena;        /* its results */
-    uint32_t global;           /* index in the scope */
-    struct diag_sink messages; /* kernels.c: until it is the function's turn */
+    struct arena arena; /* its results */
+    struct global *global;
+    const struct function_code *kernel; /* results.c: of those that reach it, that with the lowest
+                                           limit of registers */
+    struct diag_sink messages;          /* kernels.c: until it is the function's turn */
     enum link_code outcome;
     struct body_symbol *symbols; /* the body's symbols */
     size_t symbol_count;
@@ -206,8 +208,8 @@ struct function_code {
     struct function_part *parts; /* of a program's kernel: itself, then the copies in the order in
                                     which they are reached */
     size_t part_count;
-    uint32_t *externs; /* functions in other sections that it refers to: indices in the scope; in a
-                          program the driver's functions, each once */
+    struct global **externs; /* functions in other sections that it refers to; in a program the
+                                driver's functions, each once */
     size_t extern_count;
     uint32_t sections[SECTIONS]; /* indices of its sections; 0 = it has none */
 };
