@@ -9,6 +9,8 @@
 #include "facts/targets.h"
 
 #define WILL_BE_IGNORED "will be ignored"
+#define IGNORING(first, second)                                                                    \
+    "Conflicting options " first " and " second " specified, ignoring " second " option"
 
 static bool is_optimised(const struct switches *switches)
 {
@@ -21,8 +23,7 @@ static bool check_fast_compile(const struct switches *switches, bool is_debug)
     const char *level = switches->fast_compile_level;
 
     if (is_debug && switches->fast_compile)
-        diag_warning("Conflicting options '--device-debug' and '--fast-compile' specified, "
-                     "ignoring '--fast-compile' option");
+        diag_warning(IGNORING("'--device-debug'", "'--fast-compile'"));
     if (!level || !strcmp(level, "0"))
         return true;
     if (strcmp(level, "max") != 0 && strcmp(level, "mid") != 0 && strcmp(level, "min") != 0)
@@ -30,8 +31,7 @@ static bool check_fast_compile(const struct switches *switches, bool is_debug)
             "Invalid value for --Ofast-compile/-Ofc (%s), is not 'max', 'mid', 'min', or '0'",
             level);
     if (is_debug)
-        diag_warning("Conflicting options '--device-debug' and '--Ofast-compile=<min,mid,max>' "
-                     "specified, ignoring '--Ofast-compile=<min,mid,max>' option");
+        diag_warning(IGNORING("'--device-debug'", "'--Ofast-compile=<min,mid,max>'"));
     else if (!strcmp(level, "max") && is_optimised(switches))
         return diag_fatal(
             "Conflicting options -opt-level=<1,2,3> and --Ofast-compile=max specified");
@@ -46,8 +46,7 @@ static bool check_debug(const struct unit *unit)
     if (is_debug && is_optimised(switches))
         return diag_fatal("Optimized debugging not supported");
     if (is_debug && switches->line_info)
-        diag_warning("Conflicting options --device-debug and --generate-line-info specified, "
-                     "ignoring --generate-line-info option");
+        diag_warning(IGNORING("--device-debug", "--generate-line-info"));
     if (switches->no_debug_info && !is_debug && !switches->line_info && !unit->job->line_info)
         diag_warning("Option suppress-debug-info requires option device-debug or lineinfo; "
                      "ignoring since latter is not specified");
@@ -62,9 +61,9 @@ static void bound_registers(const struct unit *unit, int32_t *registers)
         diag_warning("Too big maxrregcount value specified %d, " WILL_BE_IGNORED, *registers);
         *registers = SWITCH_NOT_GIVEN;
     } else if (*registers < (int32_t)BUDGET_LEAST) {
-        diag_warning("For profile %s adjusting per thread register count of %d to lower bound of "
-                     "%u",
-                     unit->job->arch, *registers, BUDGET_LEAST);
+        diag_warning(
+            "For profile %s adjusting per thread register count of %d to lower bound of %u",
+            unit->job->arch, *registers, BUDGET_LEAST);
         *registers = BUDGET_LEAST;
     }
 }
@@ -74,11 +73,9 @@ static void ignore_launch_bounds(struct switches *switches)
     if (switches->maxrregcount == SWITCH_NOT_GIVEN)
         return;
     if (switches->minnctapersm != SWITCH_NOT_GIVEN)
-        diag_warning("Conflicting options -maxrregcount and -minnctapersm specified, ignoring "
-                     "-minnctapersm option");
+        diag_warning(IGNORING("-maxrregcount", "-minnctapersm"));
     if (switches->maxntid.size)
-        diag_warning("Conflicting options -maxrregcount and -maxntid specified, ignoring -maxntid "
-                     "option");
+        diag_warning(IGNORING("-maxrregcount", "-maxntid"));
     switches->minnctapersm = SWITCH_NOT_GIVEN;
     switches->maxntid = (struct text){0};
 }
@@ -121,10 +118,9 @@ static void check_target(const struct unit *unit)
             "--gno-tensor-memory-access-check' not supported for '.target %s', " WILL_BE_IGNORED,
             arch_name(unit->module.target, target));
     if (switches->preserve_relocations && targets_have(unit->job->sm, TARGET_HAS_FORM_90))
-        diag_warning(
-            "'--preserve-relocs' option is not fully implemented for '%s' and may not work "
-            "as expected",
-            unit->job->arch);
+        diag_warning("'--preserve-relocs' option is not fully implemented for '%s' and may not "
+                     "work as expected",
+                     unit->job->arch);
 }
 
 static bool check_values(const struct switches *switches)
@@ -151,9 +147,9 @@ bool conflicts_resolve(struct unit *unit)
     if (!check_values(&unit->switches) || !check_debug(unit))
         return false;
     if (unit->mode == MODE_EXTENSIBLE_WHOLE_PROGRAM && unit->switches.position_independent == 1)
-        diag_warning("Conflicting options '--position-independent-code' and "
-                     "'--extensible-whole-program' specified, ignoring "
-                     "'--position-independent-code' option");
+        diag_warning(
+            "Conflicting options '--position-independent-code' and '--extensible-whole-program' "
+            "specified, ignoring '--position-independent-code' option");
     check_target(unit);
     return check_registers(unit);
 }

@@ -35,14 +35,6 @@ static void put_pair(struct buffer *out, uint8_t attribute, uint32_t first, uint
     put_words(out, attribute, (uint32_t[]){first, second}, 2);
 }
 
-static bool has_kernel(const struct unit *unit)
-{
-    for (size_t i = 0; i < unit->function_count; i++)
-        if (unit->functions[i].item->function.is_entry)
-            return true;
-    return false;
-}
-
 static uint32_t mercury_version(const struct unit *unit)
 {
     return targets_have(unit->job->sm, TARGET_HAS_FORM_90) ? MERCURY_VERSION : 0;
@@ -64,14 +56,6 @@ static void put_samplers(const struct unit *unit, struct buffer *out)
     }
 }
 
-static bool uses_textures(const struct unit *unit)
-{
-    for (size_t i = 0; i < unit->function_count; i++)
-        if (unit->functions[i].uses_textures)
-            return true;
-    return false;
-}
-
 /* The values that ptxas writes. The meaning of attributes without a name in format.h is not known.
  */
 void emit_info_compat(struct unit *unit, struct buffer *out)
@@ -80,7 +64,7 @@ void emit_info_compat(struct unit *unit, struct buffer *out)
     bool is_specific = arch[0] && arch[strlen(arch) - 1] == 'a';
 
     info_put_head(out, EIFMT_BVAL, COMPAT_CUDA_ACCELERATOR_TARGET, is_specific);
-    info_put_head(out, EIFMT_BVAL, COMPAT_ISA_CLASS, uses_textures(unit) ? 2 : 1);
+    info_put_head(out, EIFMT_BVAL, COMPAT_ISA_CLASS, unit->uses_textures ? 2 : 1);
     info_put_head(out, EIFMT_BVAL, 5, 5);
     info_put_head(out, EIFMT_HVAL, 7, 0x101);
     info_put_head(out, EIFMT_BVAL, 3, 0);
@@ -229,7 +213,7 @@ static void put_chunk(const struct unit *unit, struct buffer *out)
     put_samplers(unit, out);
     if (unit->module.texmode_independent)
         info_put_head(out, EIFMT_NVAL, EIATTR_TEXMODE_INDEPENDENT, 0);
-    if (!has_kernel(unit))
+    if (!unit->has_kernel)
         info_put_head(out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, mercury_version(unit));
 }
 

@@ -89,6 +89,8 @@ bool kernels_compile(struct unit *unit)
     for (size_t i = 0; i < count; i++) {
         diag_replay(&unit->functions[i].messages);
         ok &= unit->functions[i].outcome == LINK_OK;
+        unit->has_kernel |= unit->functions[i].item->function.is_entry;
+        unit->uses_textures |= unit->functions[i].uses_textures;
         has_memory &= unit->functions[i].outcome != LINK_NO_MEMORY;
     }
     if (!has_memory && !unit_is_cancelled(unit))

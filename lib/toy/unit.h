@@ -248,6 +248,8 @@ struct unit {
     struct scope scope;
     struct function_code *functions; /* in order of the text */
     size_t function_count;
+    bool has_kernel;
+    bool uses_textures;
     struct data data;
     struct function_code *owners; /* of sections: the functions; of a program copies of its kernels,
                                      last of the text first, as ptxas compiles them */
