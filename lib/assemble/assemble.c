@@ -297,7 +297,7 @@ static void report_program(struct assembly *assembly)
     const char **logs = arena_alloc(&assembly->arena, assembly->count, sizeof *logs);
 
     for (size_t i = 0; i < assembly->count; i++)
-        logs[i] = assembly->outputs[i].log;
+        logs[i] = assembly->outputs[i].result.log;
     log_replay_exact(assembly->chunks, logs);
 }
 
@@ -345,13 +345,13 @@ static enum link_code report_results(struct assembly *assembly)
             continue;
         diag_replay(&assembly->outputs[i].sink);
         if (!is_program)
-            log_replay(assembly->chunks, &assembly->chunks->list[i], text_of(outputs[i].log),
+            log_replay(assembly->chunks, &assembly->chunks->list[i], text_of(outputs[i].result.log),
                        has_failed);
-        limit = has_failed ? register_limit(outputs[i].log) : UINT32_MAX;
+        limit = has_failed ? register_limit(outputs[i].result.log) : UINT32_MAX;
         if (limit < UINT32_MAX)
             diag_note("-Xptxas=-func-maxrregcount=%u makes such functions fit", limit);
         if (has_failed && i == failed)
-            note_outdated(assembly, outputs[i].log);
+            note_outdated(assembly, outputs[i].result.log);
         if (has_failed)
             report_failure(assembly, i, diag_error_count() > before);
     }
@@ -374,13 +374,14 @@ static void free_assembly(struct assembly *assembly, bool keep)
 
     for (size_t i = 0; i < assembly->count; i++) {
         struct chunk_output *output = &assembly->outputs[i];
+        struct minilink_result *result = &output->result;
 
         if (keep)
             cubins->list[i] =
-                (struct chunk_cubin){output->cubin, output->cubin_size, output->nanoseconds};
+                (struct chunk_cubin){result->cubin, result->cubin_size, output->nanoseconds};
         else
-            free(output->cubin);
-        free(output->log);
+            free(result->cubin);
+        free(result->log);
         diag_sink_free(&output->sink);
     }
     arena_free(&assembly->arena);

@@ -49,10 +49,10 @@ bool chunk_cache_find(struct cache *cache, const struct cache_key *request,
     CONTEXT_DEFER(memory_cleanup, &value.owner);
     if (cubin->size == 0)
         return false;
-    output->cubin = memory_copy_string((const char *)cubin->data, cubin->size);
-    output->cubin_size = cubin->size;
+    output->result.cubin = memory_copy_string((const char *)cubin->data, cubin->size);
+    output->result.cubin_size = cubin->size;
     if (log->size)
-        output->log = memory_copy_string((const char *)log->data, log->size);
+        output->result.log = memory_copy_string((const char *)log->data, log->size);
     output->nanoseconds = clock_now() - start;
     return true;
 }
@@ -71,15 +71,15 @@ static bool is_neutral(const char *log, const char *name)
 
 void chunk_cache_keep(struct cache *cache, const struct chunk_output *output)
 {
-    const struct text log = text_of(output->log);
-    const struct cache_value value = {
-        .parts = {[PART_CUBIN] = {output->cubin, output->cubin_size}, [PART_LOG] = text_bytes(log)},
-        .nanoseconds = output->nanoseconds};
+    const struct minilink_result *result = &output->result;
+    const struct cache_value value = {.parts = {[PART_CUBIN] = {result->cubin, result->cubin_size},
+                                                [PART_LOG] = text_bytes(text_of(result->log))},
+                                      .nanoseconds = output->nanoseconds};
     char name[CHUNK_NAME_SIZE];
 
     /* Messages that the worker itself reported have this link's form. */
-    if (cache && output->cubin && !output->sink.text.size &&
-        (!output->log || is_neutral(output->log, chunk_job_name(output->index, name))))
+    if (cache && result->cubin && !output->sink.text.size &&
+        (!result->log || is_neutral(result->log, chunk_job_name(output->index, name))))
         cache_store(cache, CACHE_CHUNK, &output->key, &value);
 }
 

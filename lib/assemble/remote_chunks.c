@@ -170,11 +170,11 @@ static void take_chunk_job(struct work_item *item, struct distribute_job *job)
 {
     struct chunk_output *output = item->output_ptr;
 
-    output->log = job->log.size ? buffer_take(&job->log, NULL) : NULL;
+    output->result.log = job->log.size ? buffer_take(&job->log, NULL) : NULL;
     switch (job->end) {
     case DISTRIBUTE_DONE:
-        output->cubin = job->data;
-        output->cubin_size = job->size;
+        output->result.cubin = job->data;
+        output->result.cubin_size = job->size;
         job->data = NULL;
         item->result = LINK_OK;
         /* Without the job's messages, a later link would print fewer. */

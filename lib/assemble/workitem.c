@@ -22,32 +22,27 @@ struct minilink_job chunk_job_of(const struct work_item *item)
     return job;
 }
 
-/* One call of the assembler. It is outside the recovery point, so that results can be freed when
- * memory runs out inside. */
-struct call {
-    const struct minilink_assembler *assembler;
-    struct minilink_job job;
-    struct minilink_result result;
-    const struct diag_state *parent; /* for the messages, which go to `sink` */
-    struct diag_sink *sink;
-    uint32_t index; /* of the chunk */
-    enum link_code code;
-};
-
+/* The result is in the item's output, so that it can be freed when memory runs out inside. */
 static enum link_code run_assembler(void *argument)
 {
-    struct call *call = argument;
+    const struct work_item *item = argument;
+    const struct minilink_assembler *table = &item->options->request->assembler->table;
+    struct chunk_output *output = item->output_ptr;
+    struct minilink_job job = chunk_job_of(item);
+    char name[CHUNK_NAME_SIZE];
 
-    events_chunk(call->index);
-    return (enum link_code)call->assembler->assemble(call->assembler->state, &call->job,
-                                                     &call->result);
+    job.name = chunk_job_name(output->index, name);
+    output->result.size = sizeof output->result;
+    events_chunk((uint32_t)output->index);
+    return (enum link_code)table->assemble(table->state, &job, &output->result);
 }
 
 static void collect_messages(void *argument)
 {
-    struct call *call = argument;
+    struct work_item *item = argument;
 
-    call->code = diag_collect(run_assembler, call, call->parent, call->sink);
+    item->result =
+        (int32_t)diag_collect(run_assembler, item, item->options->parent, &item->output_ptr->sink);
     events_chunk(EVENTS_NO_CHUNK);
 }
 
@@ -70,19 +65,22 @@ static void mark_failed(struct assembly *options, size_t index)
 }
 
 /* Records the chunk as a slice of the worker's time, which contains the slices of its functions. */
-static void record_times(const struct call *call, const struct chunk_output *output, uint64_t start,
-                         const char *success)
+static void record_times(const struct work_item *item, uint64_t start)
 {
+    const struct chunk_output *output = item->output_ptr;
+    const char *success = item->options->request->cache ? "miss" : NULL;
+    char name[CHUNK_NAME_SIZE];
+
     if (!events_are_on())
         return;
     events_record(&(struct event){.kind = EVENT_CHUNK,
-                                  .name = text_of(call->job.name),
+                                  .name = text_of(chunk_job_name(output->index, name)),
                                   .start = start,
                                   .chunk = (uint32_t)output->index + 1,
                                   .bytes = output->ptx_size,
-                                  .state = call->code == LINK_OK          ? success
-                                           : call->code == LINK_CANCELLED ? "cancelled"
-                                                                          : "failed"});
+                                  .state = item->result == LINK_OK          ? success
+                                           : item->result == LINK_CANCELLED ? "cancelled"
+                                                                            : "failed"});
     events_count_memory();
 }
 
@@ -95,42 +93,21 @@ enum link_code workitem_code(enum link_code code, const struct minilink_result *
     return code == LINK_WARNED && has_cubin ? LINK_OK : code;
 }
 
-static enum link_code take_result(struct chunk_output *output, struct minilink_result *result,
-                                  enum link_code code)
-{
-    output->log = result->log;
-    code = workitem_code(code, result);
-    if (code != LINK_OK) {
-        free(result->cubin);
-        return code;
-    }
-    output->cubin = result->cubin;
-    output->cubin_size = result->cubin_size;
-    return LINK_OK;
-}
-
 /* The counterpart of the description's ptxas_compile_split. Two of that one's arguments are fixed
  * here: 64-bit addresses, and -m64. */
-static enum link_code compile_chunk(const struct work_item *item)
+static void compile_chunk(struct work_item *item)
 {
     struct chunk_output *output = item->output_ptr;
-    const struct assembly *options = item->options;
-    char name[CHUNK_NAME_SIZE];
-    struct call call = {
-        .assembler = &options->request->assembler->table,
-        .job = chunk_job_of(item),
-        .result = {.size = sizeof(struct minilink_result)},
-        .parent = options->parent,
-        .sink = &output->sink,
-        .index = (uint32_t)output->index,
-    };
     uint64_t start = clock_now();
 
-    call.job.name = chunk_job_name(output->index, name);
-    cleanup_guard(collect_messages, &call);
+    cleanup_guard(collect_messages, item);
     output->nanoseconds = clock_now() - start;
-    record_times(&call, output, start, options->request->cache ? "miss" : NULL);
-    return take_result(output, &call.result, call.code);
+    record_times(item, start);
+    item->result = (int32_t)workitem_code((enum link_code)item->result, &output->result);
+    if (item->result == LINK_OK)
+        return;
+    free(output->result.cubin);
+    output->result.cubin = NULL;
 }
 
 /* Enters the item's phase in whichever thread runs it: a pool thread has no phase yet, and the link
@@ -166,7 +143,7 @@ void workitem_run(void *argument)
         item->result = LINK_CANCELLED;
         return;
     }
-    item->result = (int32_t)compile_chunk(item);
+    compile_chunk(item);
     if (item->result == LINK_OK)
         chunk_cache_keep(item->options->request->cache, item->output_ptr);
     else

@@ -23,17 +23,15 @@
 
 /* Where one chunk's results go. */
 struct chunk_output {
-    size_t index;               /* of the chunk */
-    size_t ptx_size;            /* bytes, without the NUL behind them */
-    const char *const *options; /* of the assembler; ends with NULL, or is NULL */
-    uint32_t maxrregcount;      /* as in struct minilink_job */
-    void *cubin;                /* malloc'ed by the assembler; NULL unless the result is LINK_OK */
-    size_t cubin_size;          /* bytes */
-    char *log;                  /* malloc'ed by the assembler, or NULL */
-    uint64_t nanoseconds;       /* time the assembler took */
-    struct diag_sink sink;      /* what the worker itself reported */
-    struct cache_key key;       /* under which it is stored; set when there is a cache */
-    int cancelled;              /* job->cancelled points here; written with an atomic store */
+    size_t index;                  /* of the chunk */
+    size_t ptx_size;               /* bytes, without the NUL behind them */
+    const char *const *options;    /* of the assembler; ends with NULL, or is NULL */
+    uint32_t maxrregcount;         /* as in struct minilink_job */
+    struct minilink_result result; /* malloc'ed by the assembler; no cubin unless it is LINK_OK */
+    uint64_t nanoseconds;          /* time the assembler took */
+    struct diag_sink sink;         /* what the worker itself reported */
+    struct cache_key key;          /* under which it is stored; set when there is a cache */
+    int cancelled;                 /* job->cancelled points here; written with an atomic store */
 };
 
 /* One call of assemble_chunks(), which all items share; the workers only read it, except for

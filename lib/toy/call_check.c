@@ -75,29 +75,22 @@ static void check_spaces(struct call *call, const struct operand *list)
     }
 }
 
+/* Checks one list, NULL = there is none, by the function's parameters from `first` on. */
 static void check_list(struct call *call, const struct operand *list, const struct ptx_item *item,
-                       bool is_return)
+                       uint32_t first, uint32_t count)
 {
-    uint32_t count = list ? list->element_count : 0, at = 0;
-    uint32_t wanted = item->function.return_count;
+    const struct ptx_parameter *parameters = item->function.parameters;
 
-    if (!is_return)
-        wanted = item->function.parameter_count - wanted;
-    if (count != wanted) {
+    if ((list ? list->element_count : 0) != count) {
         fail(call, "Call of '%.*s' has wrong number of parameters", item->name);
         return;
     }
-    for (uint32_t i = 0; i < item->function.parameter_count && at < count; i++) {
-        const struct ptx_parameter *parameter = &item->function.parameters[i];
-
-        if (parameter->is_return != is_return)
-            continue;
-        if (!argument_agrees(call, &list->elements[at], parameter)) {
-            fail(call, "Type of argument does not match formal parameter '%.*s'", parameter->name);
+    for (uint32_t i = 0; i < count; i++)
+        if (!argument_agrees(call, &list->elements[i], &parameters[first + i])) {
+            fail(call, "Type of argument does not match formal parameter '%.*s'",
+                 parameters[first + i].name);
             return;
         }
-        at++;
-    }
 }
 
 static void check_call(struct call *call)
@@ -105,7 +98,7 @@ static void check_call(struct call *call)
     const struct instruction *instruction = call->instruction;
     unsigned at = instruction->operand_count && instruction->operands[0].kind == OPERAND_LIST;
     const struct operand *target = &instruction->operands[at], *arguments = NULL;
-    const struct global *global;
+    const struct ptx_item *item;
 
     for (unsigned i = 0; i < instruction->operand_count; i++)
         if (instruction->operands[i].kind == OPERAND_LIST)
@@ -122,10 +115,11 @@ static void check_call(struct call *call)
     }
     if (target->kind != OPERAND_SYMBOL)
         return;
-    global = &call->unit->scope.globals[call->body->symbols[target->symbol].global];
-    check_list(call, at ? &instruction->operands[0] : NULL, global->item, true);
+    item = call->unit->scope.globals[call->body->symbols[target->symbol].global].item;
+    uint32_t results = item->function.return_count;
+    check_list(call, at ? &instruction->operands[0] : NULL, item, 0, results);
     if (call->errors <= MOST_ERRORS)
-        check_list(call, arguments, global->item, false);
+        check_list(call, arguments, item, results, item->function.parameter_count - results);
 }
 
 bool call_check(const struct body *body, const struct unit *unit)
