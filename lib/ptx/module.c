@@ -5,7 +5,6 @@
 
 #include "base/context.h"
 #include "base/memory.h"
-#include "base/search.h"
 #include "base/table.h"
 #include "ptx/lexer.h"
 #include "ptx/parser.h"
@@ -62,14 +61,17 @@ static void parse_address_size(struct parser *parser)
     parser->module->address_size = (uint8_t)size;
 }
 
-/* `.file 1 "a.cu", 1234, 56` */
+/* `.file 1 "a.cu", 1234, 56`. Each number may be defined once (measured). */
 static void parse_file(struct parser *parser, size_t start)
 {
     struct ptx_item item = {.kind = PTX_FILE};
+    uint32_t next = (uint32_t)parser->files.count;
+    struct text number;
     size_t name;
 
     parser_next(parser);
     item.number = parser_number(parser, UINT32_MAX, "the number of a file");
+    number = arena_text(parser->arena, (struct text){(char *)&item.number, sizeof item.number});
     name = parser->token.offset;
     if (parser->token.kind != TOKEN_STRING)
         parser_expected(parser, "the name of a file");
@@ -77,6 +79,9 @@ static void parse_file(struct parser *parser, size_t start)
     while (parser_skip(parser, ','))
         parser_number(parser, UINT64_MAX, "the time or size of a file");
     item.target = parser_from(parser, name);
+    if (!parser->failed && table_add(&parser->files, number, next) != next)
+        parser_report(parser, start, "Duplicate file index #%llu",
+                      (unsigned long long)item.number);
     parser_add(parser, &item, start);
 }
 
@@ -228,34 +233,6 @@ static void skip_to_next_item(struct parser *parser)
     }
 }
 
-struct file_number {
-    uint64_t number;
-    size_t place;
-};
-
-COMPARISON(compare_file_numbers, struct file_number,
-           COMPARE(a->number, b->number) ?: COMPARE(a->place, b->place));
-
-/* Each file number may be defined once (measured). */
-static void check_files(struct parser *parser)
-{
-    struct file_number *files = NULL;
-    size_t count = 0, capacity = 0;
-
-    for (size_t i = 0; i < parser->item_count; i++) {
-        const struct ptx_item *item = &parser->items[i];
-
-        if (item->kind == PTX_FILE)
-            ARENA_PUSH(parser->arena, files, count, capacity) = (struct file_number){
-                item->number, (size_t)(item->text.data - parser->lexer.text.data)};
-    }
-    SORT(files, count, compare_file_numbers);
-    for (size_t i = 1; i < count && parser->errors < PARSER_MOST_ERRORS; i++)
-        if (files[i].number == files[i - 1].number)
-            parser_report(parser, files[i].place, "Duplicate file index #%llu",
-                          (unsigned long long)files[i].number);
-}
-
 /* Parses items up to the next module; stops at an error in its beginning, or at too many. */
 static void parse_items(struct parser *parser)
 {
@@ -289,11 +266,11 @@ bool module_parse(struct ptx_module *module, struct arena *arena, const char *fi
 
     CONTEXT_DEFER(memory_cleanup, &parser.items);
     CONTEXT_DEFER(memory_cleanup, &parser.parameters);
+    CONTEXT_DEFER(table_cleanup, &parser.files);
     *module = (struct ptx_module){.file = file, .whole = whole};
     parser_next(&parser);
     start = parser.token.offset;
     parse_items(&parser);
-    check_files(&parser);
     cursor->offset = parser.token.offset;
     cursor->lines = parser_line(&parser) - 1;
     module->text = (struct text){whole.data + start, cursor->offset - start};

@@ -121,8 +121,11 @@ static void add_symbol_reference(struct scan *scan, uint32_t symbol)
                scan->reference_capacity) = symbol;
 }
 
+/* What a text does with a symbol that it names; where it has none, it only has the name. */
+enum use { USE_NONE, USE_CALL, USE_ADDRESS };
+
 /* Notes a word that may be a module-level name. */
-static void note_word(struct scan *scan, struct text word, bool is_call_target)
+static void note_word(struct scan *scan, struct text word, enum use use)
 {
     struct program_entry *entry = scan->labels ? NULL : find_named_entry(scan, word);
 
@@ -132,10 +135,10 @@ static void note_word(struct scan *scan, struct text word, bool is_call_target)
         return;
     if (entry->replacement.size)
         add_edit(scan, word, entry->replacement);
-    if (entry->symbol == NO_SYMBOL)
+    if (entry->symbol == NO_SYMBOL || use == USE_NONE)
         return;
     entry->is_used = true;
-    if (!is_call_target)
+    if (use == USE_ADDRESS)
         scan->program->symbols[entry->symbol].is_address_taken = true;
     add_symbol_reference(scan, entry->symbol);
 }
@@ -194,7 +197,7 @@ static void scan_loc(struct scan *scan, struct lexer *lexer)
         word = lexer_peek(lexer); /* after `function_name` */
         if (word.kind != TOKEN_WORD)
             continue;
-        note_word(scan, lexer_text(lexer, word), true);
+        note_word(scan, lexer_text(lexer, word), USE_CALL);
         if (scan->wants_marks && !scan->labels)
             add_mark(scan, lexer_text(lexer, word), MARK_STRING, 0);
         lexer_next(lexer);
@@ -275,7 +278,7 @@ static bool scan_word(struct scan *scan, struct statement *statement, const stru
     if (is_target)
         statement->has_target = true;
     rename_label(scan, word);
-    note_word(scan, word, is_target);
+    note_word(scan, word, is_target ? USE_CALL : USE_ADDRESS);
     return false;
 }
 
@@ -345,46 +348,32 @@ static void scan_body(struct scan *scan, struct text body)
     }
 }
 
-/* Finds replacements and marks only: naming a symbol in this text is no use of it. */
-static void scan_words(struct scan *scan, struct text text)
+static void scan_words(struct scan *scan, struct text text, enum use use)
 {
+    const struct program_module *module = &scan->program->details[scan->module];
     struct lexer lexer = lexer_at(text, 0);
     struct token token;
 
-    if (!scan->program->details[scan->module].has_replacements && !scan->wants_marks)
+    if (use == USE_NONE && !module->has_replacements && !scan->wants_marks)
         return;
-    while ((token = lexer_next(&lexer)).kind != TOKEN_END) {
-        const struct program_entry *entry;
-
-        if (token.kind != TOKEN_WORD)
-            continue;
-        entry = find_named_entry(scan, lexer_text(&lexer, token));
-        if (scan->wants_marks)
-            mark_word(scan, lexer_text(&lexer, token), entry ? entry->symbol : NO_SYMBOL);
-        if (entry && entry->replacement.size)
-            add_edit(scan, lexer_text(&lexer, token), entry->replacement);
-    }
+    while ((token = lexer_next(&lexer)).kind != TOKEN_END)
+        if (token.kind == TOKEN_WORD)
+            note_word(scan, lexer_text(&lexer, token), use);
 }
 
 void scan_item(struct scan *scan, const struct ptx_item *item)
 {
-    struct lexer lexer;
-    struct token token;
-
     scan->stamp++;
     scan->last_counter = (struct text){0};
     if (scan->counters.count)
         table_free(&scan->counters);
     if (item->kind == PTX_FUNCTION) {
-        scan_words(scan, item->function.head);
+        scan_words(scan, item->function.head, USE_NONE);
         scan_body(scan, item->function.body);
     } else if (item->kind == PTX_VARIABLE) {
-        scan_words(scan, item->variable.declarator);
-        lexer = lexer_at(item->variable.initialiser, 0);
-        while ((token = lexer_next(&lexer)).kind != TOKEN_END)
-            if (token.kind == TOKEN_WORD)
-                note_word(scan, lexer_text(&lexer, token), false);
+        scan_words(scan, item->variable.declarator, USE_NONE);
+        scan_words(scan, item->variable.initialiser, USE_ADDRESS);
     } else if (item->kind == PTX_SECTION || item->kind == PTX_ALIAS) {
-        scan_words(scan, item->text);
+        scan_words(scan, item->text, USE_NONE);
     }
 }
