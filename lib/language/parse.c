@@ -45,7 +45,7 @@ static void parse_instruction(struct body_parser *parser)
     parser->base.counted = parser->base.token.offset;
     parse_spelling(parser, instruction);
     parse_operands(parser, instruction);
-    parse_expect(parser, ';', "behind the instruction");
+    parser_mark(&parser->base, ';');
     body->instruction_count += !parser->base.failed;
 }
 

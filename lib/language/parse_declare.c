@@ -4,12 +4,6 @@
 
 #include "ptx/types.h"
 
-static void unexpected(struct body_parser *parser, const char *expected)
-{
-    parser_fail(&parser->base, parser->base.token.offset, "%s was expected, found '%.*s'", expected,
-                TEXT_ARG(parse_text(parser)));
-}
-
 /* Halves count as bits: ptxas accepts .f16 registers wherever it accepts .b16. */
 static char register_type(enum ptx_type type)
 {
@@ -75,7 +69,7 @@ static void skip_location_attributes(struct body_parser *parser)
 
     while (parser_skip(base, ',')) {
         if (base->token.kind != TOKEN_WORD)
-            unexpected(parser, "'function_name' or 'inlined_at'");
+            parser_expected(base, "'function_name' or 'inlined_at'");
         parser_next(base);
         while (base->token.kind == TOKEN_NUMBER || parse_at(parser, '+') ||
                (base->token.kind == TOKEN_WORD &&
@@ -110,7 +104,7 @@ void parse_declare(struct body_parser *parser)
     } else if (parser_at_dot(base, ".pragma")) {
         parser_next(base);
         parser_strings(base);
-        parse_expect(parser, ';', "behind the pragma");
+        parser_mark(base, ';');
     } else if (parser_space(base) != PTX_SPACE_NONE || parser_at_dot(base, ".align") ||
                parser_at_dot(base, ".attribute")) {
         parse_variables(parser);
@@ -136,7 +130,7 @@ static void parse_targets(struct body_parser *parser, struct label *label, bool 
         return;
     label->targets = list;
     label->target_count = (uint32_t)count;
-    parse_expect(parser, ';', "behind the targets");
+    parser_mark(&parser->base, ';');
 }
 
 static void parse_prototype(struct body_parser *parser, struct label *label)
@@ -150,7 +144,7 @@ static void parse_prototype(struct body_parser *parser, struct label *label)
     label->prototype = prototype;
     while (!parser_skip(base, ';') && !base->failed) {
         if (base->token.kind == TOKEN_END || parse_at(parser, '}'))
-            unexpected(parser, "';'");
+            parser_expected(base, "';'");
         parser_next(base);
     }
 }

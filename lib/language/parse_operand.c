@@ -177,15 +177,13 @@ static void parse_name(struct body_parser *parser, enum role role)
 /* a, b, ... up to `closing`, which is skipped; may be empty. */
 static void parse_sequence(struct body_parser *parser, char closing, unsigned depth)
 {
-    const char where[] = {'b', 'e', 'f', 'o', 'r', 'e', ' ', '\'', closing, '\'', 0};
-
     if (parser_skip(&parser->base, closing))
         return;
     do {
         parse_operand(parser, ROLE_VALUE, depth);
         if (parser_skip(&parser->base, closing))
             return;
-        parse_expect(parser, ',', where);
+        parser_mark(&parser->base, ',');
     } while (!parser->base.failed);
 }
 
@@ -234,7 +232,7 @@ static void parse_address(struct body_parser *parser, unsigned depth)
     parse_base(parser, &base);
     end = parser->base.token.offset + 1;
     if (!parser_skip(&parser->base, ']')) {
-        parse_expect(parser, ',', "in the address");
+        parser_mark(&parser->base, ',');
         parse_sequence(parser, ']', depth + 1);
         end = 0; /* nothing is adjacent to an address with coordinates */
     }
@@ -298,7 +296,7 @@ static void parse_pair(struct body_parser *parser, size_t at)
     if (parser->base.token.kind == TOKEN_WORD)
         parse_name(parser, ROLE_VALUE);
     else
-        parser_fail(&parser->base, parser->base.token.offset, "A register was expected behind '|'");
+        parser_expected(&parser->base, "a register");
     pair.elements = pop(parser, at, &pair.element_count);
     ARENA_PUSH(parser->body->arena, parser->operands, parser->operand_count,
                parser->operand_capacity) = pair;
@@ -349,7 +347,7 @@ void parse_operands(struct body_parser *parser, struct instruction *instruction)
         if (parser->operand_count > first) {
             if (parser_is_unended(&parser->base))
                 break;
-            parse_expect(parser, ',', "between operands");
+            parser_mark(&parser->base, ',');
         }
         parse_one(parser, opcode, first);
     }
@@ -372,8 +370,7 @@ struct operand parse_operand_target(struct body_parser *parser, bool is_label)
         target = parser->operands[at];
         parser->operand_count = at;
     } else {
-        parser_fail(&parser->base, parser->base.token.offset, "A name was expected, found '%.*s'",
-                    TEXT_ARG(parse_text(parser)));
+        parser_expected(&parser->base, "a name");
     }
     return target;
 }

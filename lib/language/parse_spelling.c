@@ -18,6 +18,16 @@ static struct text spelling_at(const struct body_parser *parser)
     return (struct text){text.data + from, end - from};
 }
 
+void parse_unknown(struct body_parser *parser, size_t offset, const char *format, struct text name,
+                   const char *meant)
+{
+    bool is_shown = !parser->base.failed && parser->base.errors < PARSER_MOST_ERRORS;
+
+    parser_fail(&parser->base, offset, format, TEXT_ARG(name));
+    if (meant && is_shown)
+        diag_note("did you mean '%s'?", meant);
+}
+
 static void parse_modifier(struct body_parser *parser, struct instruction *instruction,
                            uint16_t words[INSTRUCTION_MODIFIERS])
 {
@@ -111,8 +121,7 @@ static void read_words(struct body_parser *parser, struct instruction *instructi
 
     instruction->opcode = words_find(&opcode_words, word);
     if (parser->base.token.kind != TOKEN_WORD)
-        parser_fail(&parser->base, parser->base.token.offset,
-                    "An instruction was expected, found '%.*s'", TEXT_ARG(word));
+        parser_expected(&parser->base, "an instruction");
     else if (instruction->opcode == 0)
         parse_unknown(parser, parser->base.token.offset, "Unknown instruction '%.*s'", word,
                       words_nearest(&opcode_words, word));

@@ -1,10 +1,9 @@
 /* parser.h: the state shared by the files of the body parser (parse*.c); private to them.
  *
- * parse.c parses statements, parse_token.c reports tokens, parse_spelling.c opcodes and modifiers,
- * parse_operand.c operands, and parse_declare.c declarations; parse_check.c checks operands against
- * opcodes; parse_names.c looks names up in the current scope, and parse_label.c resolves labels at
- * the end of the body. Errors are those of ptx/parser.h: after one, nothing moves until the
- * statement has ended. */
+ * parse.c parses statements, parse_spelling.c opcodes and modifiers, parse_operand.c operands, and
+ * parse_declare.c declarations; parse_check.c checks operands against opcodes; parse_names.c looks
+ * names up in the current scope, and parse_label.c resolves labels at the end of the body. Errors
+ * are those of ptx/parser.h: after one, nothing moves until the statement has ended. */
 #pragma once
 
 #include <stdbool.h>
@@ -129,18 +128,13 @@ static inline struct text parse_text(const struct body_parser *parser)
     return parser_text(&parser->base);
 }
 
-/* parse_token.c */
-
-/* Skips the character, or reports that it is missing. */
-void parse_expect(struct body_parser *parser, char mark, const char *where);
-
-/* Reports an error about a name in the format, with the word that may have been meant; NULL = none.
- */
-void parse_unknown(struct body_parser *parser, size_t offset, const char *format, struct text name,
-                   const char *meant);
-
 /* parse_spelling.c: opcode and modifiers; sets parser->syntax. */
 void parse_spelling(struct body_parser *parser, struct instruction *instruction);
+
+/* Fails with an error about a name in the format, and the word that may have been meant; NULL =
+ * none. */
+void parse_unknown(struct body_parser *parser, size_t offset, const char *format, struct text name,
+                   const char *meant);
 
 /* parse_check.c: checks the `given` operands, the first of which is at `place`, against the
  * instruction's rows of syntax_table.def, and notes which of them are results. */

@@ -30,8 +30,6 @@ void parser_recover(struct parser *parser)
 
 struct text parser_text(const struct parser *parser)
 {
-    if (parser->token.kind == TOKEN_END && parser->is_body)
-        return TEXT("end of the body");
     return lexer_text(&parser->lexer, parser->token);
 }
 
@@ -117,7 +115,8 @@ void parser_expected(struct parser *parser, const char *what)
     if (text_starts(text_of(what), TEXT("';'")) && parser_is_unended(parser))
         parser_fail(parser, parser->last_end, "';' is missing at the end of the line");
     else if (parser->token.kind == TOKEN_END)
-        parser_fail(parser, place, "expected %s, not the end of the text", what);
+        parser_fail(parser, place, "expected %s, not the end of the %s", what,
+                    parser->is_body ? "body" : "text");
     else if (text_starts(found, TEXT("/*")))
         fail_in_comment(parser, place);
     else if (found.size == 0)
