@@ -194,11 +194,10 @@ static void make_bitcode_jobs(struct compilation *compilation)
     part_make_all(run, run->inputs.count / size);
     for (size_t i = 0; i < run->count; i++) {
         const struct job_inputs own = {run->inputs.list + i * size, size, true};
-        const struct cache_key common = part_common_key(run->link, &own);
 
         for (size_t k = 0; k < size; k++)
             run->list[i].cost += own.list[k].size;
-        part_set_job(&run->list[i], options, &own, &common);
+        part_set_job(&run->list[i], options, &own);
     }
 }
 
@@ -251,17 +250,17 @@ static void make_bitcode_part_jobs(struct compilation *compilation, const struct
     struct part_list *run = &compilation->run;
     struct job_input *input = arena_copy(&run->arena, run->inputs.list, 1, sizeof *input);
     struct word_list options = make_options(compilation, true);
-    struct cache_key common;
 
     *input = (struct job_input){
         .member = input->member, .data = text_bytes(program->code), .size = program->code.size};
+    if (run->link->cache)
+        input->key = part_input_key(input->data, false);
     run->inputs = (struct job_inputs){input, 1, true};
-    common = part_common_key(run->link, &run->inputs);
     part_make_all(run, program->parts);
     for (unsigned i = 0; i < program->parts; i++) {
         word_list_printf(&options, "part=%u/%u", i, program->parts);
         run->list[i].cost = program->code.size / program->parts;
-        part_set_job(&run->list[i], word_list_end(&options), &run->inputs, &common);
+        part_set_job(&run->list[i], word_list_end(&options), &run->inputs);
         options.count--;
     }
     compilation->is_parted = run->is_repeated = true;

@@ -98,7 +98,7 @@ static void write_bytes(struct writer *writer, const void *data, size_t size)
 }
 
 static void write_member(struct writer *writer, struct job_input *input,
-                         const struct member *member)
+                         const struct member *member, bool wants_key)
 {
     static const char zeros[ALIGNMENT];
     uint8_t head[FATBIN_HEADER_SIZE] = {0x50, 0xED, 0x55, 0xBA, 1, 0, FATBIN_HEADER_SIZE, 0};
@@ -110,6 +110,8 @@ static void write_member(struct writer *writer, struct job_input *input,
                                 .data = is_fatbin ? entry->whole : entry->payload,
                                 .offset = writer->size,
                                 .is_fatbin = is_fatbin};
+    if (wants_key)
+        input->key = part_input_key(input->data, is_fatbin);
     follows = input->data.size;
     memcpy(head + 8, &follows, sizeof follows);
     if (is_fatbin) /* with a single entry */
@@ -141,6 +143,6 @@ void lto_inputs_write(struct part_list *run, enum member_role role)
 
     for (size_t i = 0; i < members->count; i++)
         if (members->list[i].role == role)
-            write_member(&writer, &list[count++], &members->list[i]);
+            write_member(&writer, &list[count++], &members->list[i], run->link->cache != NULL);
     run->inputs = (struct job_inputs){list, count, role == MEMBER_BITCODE};
 }

@@ -25,13 +25,15 @@
 #include "base/arena.h"
 #include "base/buffer.h"
 #include "base/text.h"
+#include "cache/key.h"
 
 struct member; /* input/member.h */
 
 /* The place of one input in the inputs' file. */
 struct job_input {
     const struct member *member; /* for messages; not in the job */
-    struct bytes data; /* the compiled code; in the file, a fatbin's header comes before it */
+    struct bytes data;    /* the compiled code; in the file, a fatbin's header comes before it */
+    struct cache_key key; /* of the data; valid when the link has a cache */
     uint64_t offset;
     uint64_t size;
     bool is_fatbin; /* one LTO-IR entry in a container; else raw LTO-IR, or bitcode */

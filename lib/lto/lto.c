@@ -23,8 +23,7 @@ struct compilation {
     struct lto_kernels kernels;
     struct lto_share *shares; /* kernels of each part; NULL = one part with all */
     struct part_list run;
-    size_t failed;           /* the first part that failed */
-    struct cache_key common; /* common part of the parts' keys */
+    size_t failed; /* the first part that failed */
 };
 
 /* Finds the kernels by compiling the whole program without optimisation. With -Ofc=max libnvJitLink
@@ -52,7 +51,7 @@ static bool run_name_pass(struct compilation *compilation)
     run->child_threads = child_tokens_threads(options);
     run->is_repeated = true;
     part_make_all(run, 1);
-    part_set_job(run->list, options, &run->inputs, &compilation->common);
+    part_set_job(run->list, options, &run->inputs);
     ok = part_run_all(run, &run->arena) == 1 &&
          lto_kernels_read(&compilation->kernels, &run->arena, request, run->list->answer.ptx);
     run->link = request;
@@ -181,7 +180,7 @@ static void make_ltoir_jobs(struct compilation *compilation)
         run->child_threads = child_tokens_threads(options);
         run->list[i].memory =
             MEMORY_TO_START + MEMORY_OF_BYTE * lto_kernels_bytes(request->members);
-        part_set_job(&run->list[i], options, &run->inputs, &compilation->common);
+        part_set_job(&run->list[i], options, &run->inputs);
     }
 }
 
@@ -422,7 +421,6 @@ enum link_code lto_compile(struct lto_result *result, struct arena *arena,
     CONTEXT_DEFER(lto_kernels_free, &compilation.kernels);
     compilation.is_partial = !request->emit_ltoir && lto_is_partial(request->members);
     lto_inputs_write(&compilation.run, MEMBER_LTO);
-    compilation.common = part_common_key(request, &compilation.run.inputs);
     if (!watch_check(request->watch))
         return LINK_ENVIRONMENT;
     if (!compile_ltoir(&compilation))

@@ -59,15 +59,14 @@ uint32_t part_most_threads(const struct lto_request *link);
 /* Makes `count` parts without jobs, and frees the previous ones. */
 void part_make_all(struct part_list *run, size_t count);
 
-/* The common part of the keys of all parts of these inputs; zero without a cache. A part's key has
- * the library's contents and the variables that it reads; minilink's own contents, as minilink
- * writes the answer; the part's options, including its kernels; and the bytes of all inputs, but
- * not their names or any paths. */
-struct cache_key part_common_key(const struct lto_request *link, const struct job_inputs *inputs);
+/* The key of an input, for links with a cache. */
+struct cache_key part_input_key(struct bytes data, bool is_fatbin);
 
-/* Sets a part's inputs and job, and its key. `options` ends with NULL. */
-void part_set_job(struct part *part, const char *const *options, const struct job_inputs *inputs,
-                  const struct cache_key *common);
+/* Sets a part's inputs and job, and its key: the library's contents and the variables that it
+ * reads; minilink's own contents, as minilink writes the answer; the part's options, including its
+ * kernels; and the bytes of all inputs, but not their names or any paths. `options` ends with NULL.
+ */
+void part_set_job(struct part *part, const char *const *options, const struct job_inputs *inputs);
 
 /* Runs all parts, except those in the cache, and reads their answers, whose PTX lives in `texts`.
  * Returns the index of the first part that failed; count = none. */

@@ -30,38 +30,34 @@
  * so that everything read from it or reported about it is the same. */
 enum { PART_ANSWER, PART_OUTPUT, PART_PEAK };
 
-struct cache_key part_common_key(const struct lto_request *link, const struct job_inputs *inputs)
+struct cache_key part_input_key(struct bytes data, bool is_fatbin)
 {
     struct key key;
 
+    key_begin(&key, "LTO input");
+    key_number(&key, is_fatbin);
+    key_bytes(&key, data);
+    return key_end(&key);
+}
+
+void part_set_job(struct part *part, const char *const *options, const struct job_inputs *inputs)
+{
+    const struct lto_request *link = part->run->link;
+    struct key key;
+
+    part->inputs = *inputs;
+    part->job = job_write(&part->run->arena, link->library, options, inputs);
     if (!link->cache)
-        return (struct cache_key){0};
-    key_begin(&key, "LTO");
+        return;
+    key_begin(&key, "LTO part");
     key_key(&key, link->library_key);
     /* A report verifies what minilink wrote on the other machine, not which libnvJitLink it found
      * there. */
     if (link->distribution)
         distribute_add_to_key(&key, link->distribution);
-    for (size_t i = 0; i < inputs->count; i++) {
-        key_number(&key, inputs->list[i].is_fatbin);
-        key_bytes(&key, inputs->list[i].data);
-    }
-    return key_end(&key);
-}
-
-void part_set_job(struct part *part, const char *const *options, const struct job_inputs *inputs,
-                  const struct cache_key *common)
-{
-    struct part_list *run = part->run;
-    struct key key;
-
-    part->inputs = *inputs;
-    part->job = job_write(&run->arena, run->link->library, options, inputs);
-    if (!run->link->cache)
-        return;
-    key_begin(&key, "LTO part");
-    key_key(&key, common);
     key_strings(&key, options);
+    for (size_t i = 0; i < inputs->count; i++)
+        key_key(&key, &inputs->list[i].key);
     part->key = key_end(&key);
 }
 
