@@ -143,7 +143,6 @@ static nvJitLinkResult assemble_ptx(struct nvJitLink *link, const struct setting
         link_fail(link, result, "'%s': the PTX cannot be assembled", input->name);
     else if (result == NVJITLINK_SUCCESS)
         result = take_finished_cubin(link, made, input);
-    minilink_destroy(&link->trial);
     return result;
 }
 
@@ -167,7 +166,6 @@ static nvJitLinkResult check_cubin(struct nvJitLink *link, const struct input *i
                ?: minilink_complete(link->trial);
 
     link_take_errors(link, link->trial);
-    minilink_destroy(&link->trial);
     return result_for(code, NVJITLINK_ERROR_INVALID_INPUT);
 }
 
@@ -260,7 +258,6 @@ static nvJitLinkResult add_library_to_link(struct nvJitLink *link, const struct 
                    ?: handle_call(link->trial, list_linked_members, &library);
 
     link_take_errors(link, link->trial);
-    minilink_destroy(&link->trial);
     for (size_t i = 0; i < library.count && result == NVJITLINK_SUCCESS; i++)
         result = add_to_link(link, NVJITLINK_INPUT_ANY, library.list[i].data, library.list[i].name);
     return result ?: code == MINILINK_OK ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_INTERNAL;
@@ -269,16 +266,8 @@ static nvJitLinkResult add_library_to_link(struct nvJitLink *link, const struct 
 static nvJitLinkResult add_to_link(struct nvJitLink *link, nvJitLinkInputType type,
                                    struct bytes data, const char *name)
 {
-    static const enum minilink_input types[] = {
-        [NVJITLINK_INPUT_CUBIN] = MINILINK_INPUT_CUBIN,
-        [NVJITLINK_INPUT_PTX] = MINILINK_INPUT_PTX,
-        [NVJITLINK_INPUT_LTOIR] = MINILINK_INPUT_LTOIR,
-        [NVJITLINK_INPUT_FATBIN] = MINILINK_INPUT_FATBIN,
-        [NVJITLINK_INPUT_OBJECT] = MINILINK_INPUT_OBJECT,
-        [NVJITLINK_INPUT_LIBRARY] = MINILINK_INPUT_ARCHIVE,
-    };
     nvJitLinkInputType found = contents_type(data);
-    const struct input input = {types[found], data, name};
+    const struct input input = {(enum minilink_input)found, data, name}; /* the same numbers */
     bool fits = type == found || (type == NVJITLINK_INPUT_ANY && found != NVJITLINK_INPUT_NONE) ||
                 (type == NVJITLINK_INPUT_OBJECT && found == NVJITLINK_INPUT_CUBIN);
 

@@ -109,7 +109,7 @@ struct nvJitLink {
     struct minilink *open;         /* with -ptx: a second link, which permits undefined symbols */
     struct minilink *result;       /* the one of these two that has succeeded, or NULL */
     struct minilink *ltoir;        /* the one whose output is LTO-IR, when it has been asked for */
-    struct minilink *trial;        /* a link that checks one input, while it runs */
+    struct minilink *trial;        /* a link that checks one input, during one call */
     struct contents_target target; /* of the link, and the toolkit whose library is followed */
     size_t input_count;            /* for names */
     bool has_input;                /* there is something to link */
@@ -151,8 +151,8 @@ nvJitLinkResult link_fail(struct nvJitLink *link, nvJitLinkResult result, const 
 /* NVJITLINK_SUCCESS when inputs may still be added; otherwise reports an error. */
 nvJitLinkResult link_check_open(struct nvJitLink *link);
 
-/* Creates a minilink link for that purpose. If the result is not MINILINK_OK, the error log says
- * why, and *made is NULL. */
+/* Creates a minilink link for that purpose, in the place of one that *made may be. If the result is
+ * not MINILINK_OK, the error log says why, and *made is NULL. */
 int link_begin(struct nvJitLink *link, struct minilink **made, const struct settings *settings,
                enum purpose purpose);
 

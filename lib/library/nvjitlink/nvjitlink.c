@@ -50,6 +50,7 @@ int link_begin(struct nvJitLink *link, struct minilink **made, const struct sett
     struct word_list words = {.arena = &link->arena};
     int code;
 
+    minilink_destroy(made);
     settings_words(settings, purpose, &words);
     code = minilink_create(made, words.list, words.count);
     if (code != MINILINK_OK) {
@@ -97,10 +98,9 @@ static nvJitLinkResult begin_call(struct nvJitLink *link)
  * fail, too, but the search for a toolkit comes first, which has paths on the stack. */
 static nvJitLinkResult check_stack(struct nvJitLink *link)
 {
-    int code = link_begin(link, &link->trial, &link->settings, FOR_NOTHING);
-
-    minilink_destroy(&link->trial);
-    return code == MINILINK_OK ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_INTERNAL;
+    return link_begin(link, &link->trial, &link->settings, FOR_NOTHING) == MINILINK_OK
+               ? NVJITLINK_SUCCESS
+               : NVJITLINK_ERROR_INTERNAL;
 }
 
 struct call {
@@ -133,6 +133,7 @@ static nvJitLinkResult run_unlogged(struct call call)
         return call.link->created;
     caller_state_save(&saved);
     code = context_run(run_entered, &call);
+    minilink_destroy(&call.link->trial);
     caller_state_restore(&saved);
     return code == LINK_OK ? call.result : NVJITLINK_ERROR_INTERNAL;
 }
@@ -176,7 +177,6 @@ nvJitLinkResult link_destroy(nvJitLinkHandle *handle)
     minilink_destroy(&link->link);
     minilink_destroy(&link->open);
     minilink_destroy(&link->ltoir);
-    minilink_destroy(&link->trial);
     arena_free(&link->waiting_arena);
     arena_free(&link->arena);
     buffer_free(&link->errors);
@@ -329,7 +329,6 @@ static nvJitLinkResult make_ltoir(const struct call *call)
         code = minilink_complete(link->trial);
     if (code != MINILINK_OK) {
         link_take_errors(link, link->trial);
-        minilink_destroy(&link->trial);
         link->waiting_count = 0; /* it is not tried, nor reported, again */
         return NVJITLINK_ERROR_INTERNAL;
     }

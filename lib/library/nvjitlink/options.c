@@ -33,20 +33,13 @@ struct reading {
 struct known {
     const char *name;
     enum form form;
-    nvJitLinkResult (*read)(const struct reading *reading); /* or NULL: handed on */
-    size_t flag;        /* of struct settings: the bool that the option sets besides, or NO_FLAG */
-    uint16_t first;     /* the first version with it that matters here; 0 = all have it */
+    size_t flag;        /* of struct settings: the bool that the option sets; 0 = none */
     size_t words;       /* of struct settings: the words that get it, with: */
     const char *prefix; /* before it; NULL: none get it */
+    const char *values; /* those that it may have: "a, b or c"; NULL = any */
+    uint16_t first;     /* the first version with it that matters here; 0 = all have it */
+    nvJitLinkResult (*read)(const struct reading *reading); /* or NULL */
 };
-
-#define NO_FLAG SIZE_MAX
-
-static nvJitLinkResult unrecognized(struct buffer *errors, const char *word)
-{
-    buffer_printf(errors, "unrecognized option: %s\n", word);
-    return NVJITLINK_ERROR_UNRECOGNIZED_OPTION;
-}
 
 static nvJitLinkResult wrong_value(const struct reading *reading, const char *expected)
 {
@@ -118,39 +111,6 @@ static nvJitLinkResult read_split(const struct reading *reading)
     return NVJITLINK_SUCCESS;
 }
 
-/* The place of the value in a list that ends with NULL, or of that NULL. */
-static size_t find_value(const struct reading *reading, const char *const *list)
-{
-    size_t i = 0;
-
-    while (list[i] && strcmp(reading->value, list[i]) != 0)
-        i++;
-    return i;
-}
-
-static nvJitLinkResult read_fast_level(const struct reading *reading)
-{
-    static const char *const levels[] = {"0", "min", "mid", "max", NULL};
-
-    if (!levels[find_value(reading, levels)])
-        return wrong_value(reading, "0, min, mid or max");
-    word_list_printf(&reading->settings->assembly, "%s", reading->word);
-    return NVJITLINK_SUCCESS;
-}
-
-/* Measured on 13.0 and 13.5: two names for each of two compilers. The newer one is the default from
- * sm_100 on (nvJitLink.h 13.5). */
-static nvJitLinkResult read_nvvm_version(const struct reading *reading)
-{
-    static const char *const versions[] = {"nvvm", "nvvm70", "nvvm-latest", "nvvm-next", NULL};
-    size_t version = find_value(reading, versions);
-
-    if (!versions[version])
-        return wrong_value(reading, "nvvm, nvvm70, nvvm-latest or nvvm-next");
-    *(version < 2 ? &reading->settings->is_nvvm70 : &reading->settings->is_latest) = true;
-    return NVJITLINK_SUCCESS;
-}
-
 /* No file is known that the library accepts as an index: any existing file is reported to be none.
  */
 static nvJitLinkResult read_index(const struct reading *reading)
@@ -164,13 +124,9 @@ static nvJitLinkResult read_index(const struct reading *reading)
     return NVJITLINK_SUCCESS;
 }
 
-static nvJitLinkResult read_extended_memory(const struct reading *reading)
+/* The program's own link has the option, too. */
+static nvJitLinkResult tell_program(const struct reading *reading)
 {
-    static const char *const values[] = {"true", "false", NULL};
-
-    if (!values[find_value(reading, values)])
-        return wrong_value(reading, "true or false");
-    word_list_printf(&reading->settings->assembly, "-Xptxas=%s", reading->word);
     word_list_printf(&reading->settings->program, "%s", reading->word);
     return NVJITLINK_SUCCESS;
 }
@@ -190,49 +146,53 @@ static nvJitLinkResult leave_option_out(const struct reading *reading)
     return NVJITLINK_SUCCESS;
 }
 
-#define SETS(flag, first)    NULL, offsetof(struct settings, flag), first, 0, NULL
-#define READS(read)          read, NO_FLAG, 0, 0, NULL
-#define HANDS(words, prefix) NULL, NO_FLAG, 0, offsetof(struct settings, words), prefix
-#define SETS_AND_HANDS(flag, words, prefix)                                                        \
-    NULL, offsetof(struct settings, flag), 0, offsetof(struct settings, words), prefix
+#define SETS(field)             .flag = offsetof(struct settings, field)
+#define GIVES(list, put_before) .words = offsetof(struct settings, list), .prefix = put_before
+#define FAST_LEVELS             "0, min, mid or max"
 
 static const struct known known[] = {
-    {"-arch=", FORM_VALUE, READS(read_arch)},
-    {"-maxrregcount=", FORM_VALUE, READS(read_registers)},
-    {"-time", FORM_PREFIX, SETS(is_timed, 0)},
-    {"-verbose", FORM_PREFIX, SETS(is_verbose, 0)},
-    {"-lto", FORM_PREFIX, SETS(is_lto, 0)},
-    {"-dlto", FORM_PREFIX, SETS(is_lto, 0)},
-    {"-ptx", FORM_PREFIX, SETS(is_ptx, 0)},
-    {"-g", FORM_WHOLE, SETS(is_debug, 0)},
-    {"-lineinfo", FORM_PREFIX, SETS(has_lines, 0)},
-    {"-ftz=", FORM_EMPTY, HANDS(program, "-Xnvvm=")},
-    {"-prec-div=", FORM_EMPTY, HANDS(program, "-Xnvvm=")},
-    {"-prec-sqrt=", FORM_EMPTY, HANDS(program, "-Xnvvm=")},
-    {"-fma=", FORM_EMPTY, HANDS(program, "-Xnvvm=")},
-    {"-kernels-used=", FORM_VALUE, SETS_AND_HANDS(names_kernels, program, "")},
-    {"-variables-used=", FORM_VALUE, SETS_AND_HANDS(names_variables, program, "")},
-    {"-optimize-unused-variables", FORM_PREFIX, SETS(drops_variables, 0)},
-    {"-Xptxas=", FORM_VALUE, SETS_AND_HANDS(has_ptxas_options, assembly, "")},
-    {"-Xnvvm=", FORM_VALUE, HANDS(program, "")},
-    {"-Ofc=", FORM_VALUE, READS(read_fast_level)},
-    {"--Ofast-compile=", FORM_VALUE, READS(read_fast_level)},
-    {"-split-compile=", FORM_EMPTY, READS(read_split)},
-    {"-split-compile-extended=", FORM_EMPTY, READS(read_split)},
-    {"-jump-table-density=", FORM_EMPTY, HANDS(program, "-Xnvvm=")},
-    {"-no-cache", FORM_PREFIX, SETS(has_no_cache, 0)},
-    {"--no-cache", FORM_PREFIX, SETS(has_no_cache, 0)},
-    {"--device-stack-protector=", FORM_VALUE, HANDS(assembly, "-Xptxas=")},
-    {"--device-stack-protector-frame-size-threshold=", FORM_VALUE, HANDS(assembly, "-Xptxas=")},
-    {"-nvvm-version=", FORM_VALUE, READS(read_nvvm_version)},
-    {"-uidx=", FORM_EMPTY, READS(read_index)},
-    {"-fast-compile", FORM_PREFIX, SETS(is_fast, 0)},
-    {"-no-opt", FORM_PREFIX, NULL, NO_FLAG, 0, 0, NULL}, /* measured on 13.5: it changes nothing */
-    {"-disable-smem-reserve", FORM_PREFIX, READS(drop_reservation)},
-    {"-Xfinalizer=", FORM_VALUE, leave_option_out, NO_FLAG, 132, 0, NULL},
-    {"--enable-extended-smem=", FORM_VALUE, read_extended_memory, NO_FLAG, 134, 0, NULL},
-    {"-nvvm-latest", FORM_PREFIX, SETS(is_latest, 135)},
-    {"-r", FORM_PREFIX, SETS(is_relocatable, 130)},
+    {"-arch=", FORM_VALUE, .read = read_arch},
+    {"-maxrregcount=", FORM_VALUE, .read = read_registers},
+    {"-time", FORM_PREFIX, SETS(is_timed)},
+    {"-verbose", FORM_PREFIX, SETS(is_verbose)},
+    {"-lto", FORM_PREFIX, SETS(is_lto)},
+    {"-dlto", FORM_PREFIX, SETS(is_lto)},
+    {"-ptx", FORM_PREFIX, SETS(is_ptx)},
+    {"-g", FORM_WHOLE, SETS(is_debug)},
+    {"-lineinfo", FORM_PREFIX, SETS(has_lines)},
+    {"-ftz=", FORM_EMPTY, GIVES(program, "-Xnvvm=")},
+    {"-prec-div=", FORM_EMPTY, GIVES(program, "-Xnvvm=")},
+    {"-prec-sqrt=", FORM_EMPTY, GIVES(program, "-Xnvvm=")},
+    {"-fma=", FORM_EMPTY, GIVES(program, "-Xnvvm=")},
+    {"-kernels-used=", FORM_VALUE, SETS(names_kernels), GIVES(program, "")},
+    {"-variables-used=", FORM_VALUE, SETS(names_variables), GIVES(program, "")},
+    {"-optimize-unused-variables", FORM_PREFIX, SETS(drops_variables)},
+    {"-Xptxas=", FORM_VALUE, SETS(has_ptxas_options), GIVES(assembly, "")},
+    {"-Xnvvm=", FORM_VALUE, GIVES(program, "")},
+    {"-Ofc=", FORM_VALUE, GIVES(assembly, ""), .values = FAST_LEVELS},
+    {"--Ofast-compile=", FORM_VALUE, GIVES(assembly, ""), .values = FAST_LEVELS},
+    {"-split-compile=", FORM_EMPTY, .read = read_split},
+    {"-split-compile-extended=", FORM_EMPTY, .read = read_split},
+    {"-jump-table-density=", FORM_EMPTY, GIVES(program, "-Xnvvm=")},
+    {"-no-cache", FORM_PREFIX, SETS(has_no_cache)},
+    {"--no-cache", FORM_PREFIX, SETS(has_no_cache)},
+    {"--device-stack-protector=", FORM_VALUE, GIVES(assembly, "-Xptxas=")},
+    {"--device-stack-protector-frame-size-threshold=", FORM_VALUE, GIVES(assembly, "-Xptxas=")},
+    /* Measured on 13.0 and 13.5: two names for each of two compilers. The newer one is the default
+     * from sm_100 on (nvJitLink.h 13.5). */
+    {"-nvvm-version=nvvm", FORM_WHOLE, SETS(is_nvvm70)},
+    {"-nvvm-version=nvvm70", FORM_WHOLE, SETS(is_nvvm70)},
+    {"-nvvm-version=", FORM_VALUE, SETS(is_latest),
+     .values = "nvvm, nvvm70, nvvm-latest or nvvm-next"},
+    {"-uidx=", FORM_EMPTY, .read = read_index},
+    {"-fast-compile", FORM_PREFIX, SETS(is_fast)},
+    {"-no-opt", FORM_PREFIX, .first = 0}, /* measured on 13.5: it changes nothing */
+    {"-disable-smem-reserve", FORM_PREFIX, .read = drop_reservation},
+    {"-Xfinalizer=", FORM_VALUE, .first = 132, .read = leave_option_out},
+    {"--enable-extended-smem=", FORM_VALUE, GIVES(assembly, "-Xptxas="), .values = "true or false",
+     .first = 134, .read = tell_program},
+    {"-nvvm-latest", FORM_PREFIX, SETS(is_latest), .first = 135},
+    {"-r", FORM_PREFIX, SETS(is_relocatable), .first = 130},
 };
 
 /* The option of that name in the library's version. */
@@ -248,37 +208,48 @@ static const struct known *look_up(const char *word, unsigned version)
     return NULL;
 }
 
-static nvJitLinkResult read_option(const struct reading *reading)
+/* Whether the value is one of "a, b or c". */
+static bool is_among(const char *value, const char *values)
 {
-    if (reading->known->flag != NO_FLAG)
-        *(bool *)((char *)reading->settings + reading->known->flag) = true;
-    if (reading->known->prefix)
-        word_list_printf(
-            (struct word_list *)(void *)((char *)reading->settings + reading->known->words), "%s%s",
-            reading->known->prefix, reading->word);
-    return reading->known->read ? reading->known->read(reading) : NVJITLINK_SUCCESS;
+    for (size_t size; *values; values += size + strspn(values + size, ", ")) {
+        size = strcspn(values, ", ");
+        if (size == strlen(value) && strncmp(values, value, size) == 0)
+            return strcmp(value, "or") != 0;
+    }
+    return false;
 }
 
-/* -O and one digit. */
-static bool is_level(const char *word)
+static nvJitLinkResult read_option(const struct reading *reading)
 {
-    return strncmp(word, "-O", 2) == 0 && isdigit((unsigned char)word[2]) && word[3] == '\0';
+    const struct known *option = reading->known;
+    char *settings = (char *)reading->settings;
+
+    if (option->form == FORM_VALUE && *reading->value == '\0')
+        return wrong_value(reading, "there");
+    if (option->values && !is_among(reading->value, option->values))
+        return wrong_value(reading, option->values);
+    if (option->flag)
+        *(bool *)(settings + option->flag) = true;
+    if (option->prefix)
+        word_list_printf((struct word_list *)(void *)(settings + option->words), "%s%s",
+                         option->prefix, reading->word);
+    return option->read ? option->read(reading) : NVJITLINK_SUCCESS;
 }
 
 static nvJitLinkResult read_word(struct settings *settings, const char *word, struct buffer *errors)
 {
     struct reading reading = {settings, errors, look_up(word, settings->version), word, NULL};
 
-    if (is_level(word)) {
+    if (strncmp(word, "-O", 2) == 0 && isdigit((unsigned char)word[2]) && word[3] == '\0') {
         settings->level = word[2] - '0';
         return settings->level == 0 || settings->level == 3 ? NVJITLINK_SUCCESS
                                                             : wrong_value(&reading, "0 or 3");
     }
-    if (!reading.known)
-        return unrecognized(errors, word);
+    if (!reading.known) {
+        buffer_printf(errors, "unrecognized option: %s\n", word);
+        return NVJITLINK_ERROR_UNRECOGNIZED_OPTION;
+    }
     reading.value = word + strlen(reading.known->name);
-    if (reading.known->form == FORM_VALUE && *reading.value == '\0')
-        return wrong_value(&reading, "there");
     return read_option(&reading);
 }
 
