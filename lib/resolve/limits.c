@@ -8,7 +8,7 @@
 /* Nothing is compared after a strong definition. */
 #define STRONG_BEFORE UINT64_MAX
 
-bool limits_check_parameters(struct merging *m)
+static bool check_parameters(struct merging *m)
 {
     /* By function: that of the first weak copy, once there is one. */
     uint64_t *sizes = arena_zalloc(&m->arena, m->symbol_count, sizeof *sizes);
@@ -32,7 +32,7 @@ bool limits_check_parameters(struct merging *m)
 }
 
 /* nvlink 13.3 and later. */
-bool limits_check_patches(struct merging *m)
+static bool check_patches(struct merging *m)
 {
     bool *has_record = arena_zalloc(&m->arena, m->symbol_count, sizeof *has_record);
 
@@ -80,7 +80,7 @@ static unsigned tensor_forms(struct bytes rest)
     return forms;
 }
 
-bool limits_check_tensor_forms(struct merging *m)
+static bool check_tensor_forms(struct merging *m)
 {
     unsigned forms = 0;
 
@@ -100,7 +100,7 @@ bool limits_check_tensor_forms(struct merging *m)
 
 /* Measured: a kernel may use both itself, but not one while a function that it reaches uses the
  * other. */
-void limits_check_cta_groups(struct merging *m)
+static void check_cta_groups(struct merging *m)
 {
     const uint32_t both = REACHES_CTA | REACHES_CTAS;
 
@@ -166,7 +166,7 @@ static void check_known(struct merging *m, uint32_t symbol)
                   m->cubins[function->file]->name, TEXT_ARG(function->name));
 }
 
-bool limits_check_registers(struct merging *m)
+static bool check_registers(struct merging *m)
 {
     for (uint32_t i = 0; i < m->symbol_count; i++)
         check_known(m, i);
@@ -179,4 +179,16 @@ bool limits_check_registers(struct merging *m)
         report_registers(m, i);
     }
     return !m->failed;
+}
+
+bool limits_check_inputs(struct merging *m)
+{
+    return check_tensor_forms(m) && (!m->request->tools_patch || check_patches(m)) &&
+           check_parameters(m);
+}
+
+bool limits_check_needs(struct merging *m)
+{
+    check_cta_groups(m);
+    return check_registers(m);
 }

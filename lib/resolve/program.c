@@ -117,10 +117,7 @@ static bool find_live(struct merging *m)
     records_gather(m);
     uses_gather(m);
     reach_summarize(m);
-    if (m->request->relocatable)
-        return true;
-    limits_check_cta_groups(m);
-    return limits_check_registers(m);
+    return m->request->relocatable || limits_check_needs(m);
 }
 
 /* Reads the call graph, and folds identical functions if requested. */
@@ -156,9 +153,7 @@ bool program_resolve(struct merging *m)
 {
     if (!check_cubins(m) || !choose_abi(m))
         return false;
-    if (!resolve_symbols(m) || !limits_check_tensor_forms(m) ||
-        (m->request->tools_patch && !limits_check_patches(m)) || !limits_check_parameters(m) ||
-        !read_graph(m)) {
+    if (!resolve_symbols(m) || !limits_check_inputs(m) || !read_graph(m)) {
         if (diag_state_get()->verbose)
             diag_fatal("merge_elf failed"); /* nvlink's last message after such errors */
         return false;

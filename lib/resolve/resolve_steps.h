@@ -132,23 +132,16 @@ void uses_gather(struct merging *m);
 
 /* limits.c: checks across cubins besides symbol resolution. */
 
-/* Checks that not one cubin has code for tensor memory of CUDA 12.9, and another of a later one. */
-bool limits_check_tensor_forms(struct merging *m);
+/* Checks what cubins say of themselves: that not one has code for tensor memory of CUDA 12.9, and
+ * another of a later one; under -astoolspatch, that each function was compiled for it; and that a
+ * weak kernel's copies have parameters of one size. Comes after the owners of sections are known.
+ */
+bool limits_check_inputs(struct merging *m);
 
-/* Checks that kernels and functions use tensor memory of one CTA, or of a pair. */
-void limits_check_cta_groups(struct merging *m);
-
-/* -astoolspatch: checks that each function was compiled for it. */
-bool limits_check_patches(struct merging *m);
-
-/* Checks that a weak kernel's copies have parameters of one size. Comes after the owners of
- * sections are known. */
-bool limits_check_parameters(struct merging *m);
-
-/* Checks that every function has a register count, and that a kernel with a register limit
- * (.maxnreg, .maxntid) only reaches functions within it: the driver would launch the kernel with
- * fewer registers than they use. Comes after reach_summarize(). */
-bool limits_check_registers(struct merging *m);
+/* Checks what kernels reach: tensor memory of one CTA, or of a pair; functions that all have a
+ * register count, within the kernel's limit if it has one (.maxnreg, .maxntid): the driver would
+ * launch the kernel with fewer registers than they use. Comes after reach_summarize(). */
+bool limits_check_needs(struct merging *m);
 
 /* frames.c: the cubins of the merge, from sm_100 on as copies (in its arena) whose .debug_frame
  * lacks functions that are dead or lost to an earlier cubin's. Symbols and sections keep their
