@@ -205,35 +205,29 @@ static struct text stem_of(const char *name)
                : (struct text){0};
 }
 
-/* A folder that is searched. */
-struct sweep {
-    DIR *directory;
-    struct table stems;
-};
-
-static void end_sweep(void *argument)
+static void close_folder(void *folder)
 {
-    struct sweep *sweep = argument;
-
-    if (sweep->directory)
-        closedir(sweep->directory);
-    table_free(&sweep->stems);
+    closedir(folder);
 }
 
 /* Removes the files of jobs that are no longer in the plan. Failures do no harm. */
-static void remove_others(const struct distribute_batch *batch, const char *folder)
+static void remove_others(const struct distribute_batch *batch, const char *path)
 {
-    struct sweep sweep = {.directory = opendir(folder)};
+    DIR *folder = opendir(path);
     const struct dirent *entry;
+    struct table stems = {0};
 
-    CONTEXT_DEFER(end_sweep, &sweep);
+    if (!folder)
+        return;
+    CONTEXT_DEFER(close_folder, folder);
+    CONTEXT_DEFER(table_cleanup, &stems);
     for (size_t i = 0; i < batch->count; i++)
-        table_add(&sweep.stems, stem_of(basename(batch->jobs[i].input_path)), 1);
-    while (sweep.directory && (entry = readdir(sweep.directory)) != NULL) {
+        table_add(&stems, stem_of(basename(batch->jobs[i].input_path)), 1);
+    while ((entry = readdir(folder))) {
         struct text stem = stem_of(entry->d_name);
 
-        if (stem.size && table_find(&sweep.stems, stem) == TABLE_NONE)
-            unlinkat(dirfd(sweep.directory), entry->d_name, 0);
+        if (stem.size && table_find(&stems, stem) == TABLE_NONE)
+            unlinkat(dirfd(folder), entry->d_name, 0);
     }
 }
 

@@ -14,12 +14,6 @@
 /* Most bytes of messages that are taken of one job. */
 #define LOG_LIMIT ((size_t)16 << 20)
 
-static void set_wrong(struct distribute_job *job, const char *why)
-{
-    job->end = DISTRIBUTE_WRONG;
-    job->why = why;
-}
-
 /* Maps the code: codes of another version could mean anything. */
 static enum link_code known_code(int code)
 {
@@ -56,26 +50,27 @@ static const char *unreadable(struct distribute_batch *batch, const char *path)
     return arena_printf(&batch->arena, "'%s' cannot be read: %s", path, strerror(errno));
 }
 
-static void take_output(struct distribute_batch *batch, struct distribute_job *job,
-                        struct looking *looking)
+/* What is wrong with the output, which is there; or NULL. */
+static const char *take_output(struct distribute_batch *batch, struct distribute_job *job,
+                               struct looking *looking)
 {
     const char *why = batch->check ? batch->check(batch->check_argument, &batch->arena, job,
                                                   files_bytes(&looking->output))
                                    : NULL;
 
-    if (why) {
-        set_wrong(job, why);
-        return;
-    }
+    if (why)
+        return why;
     job->end = DISTRIBUTE_DONE;
     job->code = LINK_OK;
     job->data = looking->output.data;
     job->size = looking->output.size;
     looking->output.data = NULL;
+    return NULL;
 }
 
-static bool read_output(struct distribute_batch *batch, struct distribute_job *job,
-                        struct looking *looking)
+/* False when there is no output, or *why says what is wrong with it. */
+static bool read_output(struct distribute_batch *batch, const struct distribute_job *job,
+                        struct looking *looking, const char **why)
 {
     const struct file_demand demand = {.limit = OUTPUT_LIMIT, .begins = batch->begins};
 
@@ -85,63 +80,58 @@ static bool read_output(struct distribute_batch *batch, struct distribute_job *j
         return true;
     }
     if (errno == ENOEXEC)
-        set_wrong(job, arena_printf(&batch->arena, "'%s' does not begin as a result of its size",
-                                    job->output_path));
+        *why = arena_printf(&batch->arena, "'%s' does not begin as a result of its size",
+                            job->output_path);
     else if (errno != ENOENT)
-        set_wrong(job, unreadable(batch, job->output_path));
+        *why = unreadable(batch, job->output_path);
     return false;
 }
 
-/* For a tool that writes reports: a result without a report is not trusted. */
-static void take_reported(struct distribute_batch *batch, struct distribute_job *job,
-                          struct looking *looking)
+/* For a tool that writes reports: a result without a report is not trusted. Returns what is wrong
+ * with it, or NULL. */
+static const char *take_reported(struct distribute_batch *batch, struct distribute_job *job,
+                                 struct looking *looking)
 {
     struct job_report report;
+    const char *why = NULL;
 
-    if (!files_read(&looking->report, job->report_path, LOG_LIMIT)) {
-        if (errno != ENOENT)
-            set_wrong(job, unreadable(batch, job->report_path));
-        return;
-    }
-    if (!job_report_read(&report, files_bytes(&looking->report))) {
-        set_wrong(job, "its report is damaged");
-        return;
-    }
-    if (!job_report_hash_is(report.input, text_bytes(job->input))) {
-        set_wrong(job, "its report is about another input");
-        return;
-    }
+    if (!files_read(&looking->report, job->report_path, LOG_LIMIT))
+        return errno == ENOENT ? NULL : unreadable(batch, job->report_path);
+    if (!job_report_read(&report, files_bytes(&looking->report)))
+        return "its report is damaged";
+    if (!job_report_hash_is(report.input, text_bytes(job->input)))
+        return "its report is about another input";
     take_log(job, report.log);
     if (report.code != LINK_OK) {
         job->end = DISTRIBUTE_FAILED;
         job->code = known_code(report.code);
-        return;
+        return NULL;
     }
-    if (!read_output(batch, job, looking))
-        return;
+    if (!read_output(batch, job, looking, &why))
+        return why;
     if (!job_report_hash_is(report.output, files_bytes(&looking->output)))
-        set_wrong(job, "it is not what its report says was written: it is damaged, or not whole");
-    else
-        take_output(batch, job, looking);
+        return "it is not what its report says was written: it is damaged, or not whole";
+    return take_output(batch, job, looking);
 }
 
 /* For any other tool: the output shows whether it has succeeded; a log beside it, which
  * distributors may write, belongs to the job alone. A symbolic link is not followed, as it would
  * show somebody else's file. */
-static void take_unreported(struct distribute_batch *batch, struct distribute_job *job,
-                            struct looking *looking)
+static const char *take_unreported(struct distribute_batch *batch, struct distribute_job *job,
+                                   struct looking *looking)
 {
     const struct file_demand demand = {.limit = LOG_LIMIT, .is_own = true};
-    bool has_log = files_read_as(&looking->log, job->log_path, &demand);
+    const char *why = NULL;
 
-    if (has_log)
+    if (files_read_as(&looking->log, job->log_path, &demand))
         take_log(job, (struct text){looking->log.data, looking->log.size});
-    if (read_output(batch, job, looking)) {
-        take_output(batch, job, looking);
-    } else if (has_log && job->end == DISTRIBUTE_MISSING) {
+    if (read_output(batch, job, looking, &why))
+        return take_output(batch, job, looking);
+    if (job->is_log_known && !why) {
         job->end = DISTRIBUTE_FAILED;
         job->code = LINK_FAILED;
     }
+    return why;
 }
 
 void result_take(struct distribute_batch *batch, struct distribute_job *job)
@@ -152,8 +142,7 @@ void result_take(struct distribute_batch *batch, struct distribute_job *job)
     CONTEXT_DEFER(files_cleanup, &looking.output);
     CONTEXT_DEFER(files_cleanup, &looking.log);
     job->end = DISTRIBUTE_MISSING;
-    if (batch->tool.reports)
-        take_reported(batch, job, &looking);
-    else
-        take_unreported(batch, job, &looking);
+    job->why = (batch->tool.reports ? take_reported : take_unreported)(batch, job, &looking);
+    if (job->why)
+        job->end = DISTRIBUTE_WRONG;
 }
