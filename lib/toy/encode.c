@@ -69,10 +69,14 @@ static enum code_reference reference_of(const struct body_symbol *symbol, bool i
 /* The word of an operand, but for references and labels. */
 static struct code_word word_of(const struct encoder *encoder, const struct operand *operand)
 {
+    bool is_address = operand->kind == OPERAND_SYMBOL || operand->kind == OPERAND_ADDRESS;
     struct code_word word = {.kind = CODE_KIND(operand->kind) & 15u,
                              .is_negated = operand->is_negated,
                              .is_inverted = operand->is_inverted,
-                             .part = operand->part & 7u};
+                             .part = operand->part & 7u,
+                             .form = operand->immediate_bits / 32 & 7u,
+                             .has_elements = is_address && operand->element_count > 0,
+                             .value = operand->value};
 
     if (operand->reg != NO_INDEX && operand->kind <= OPERAND_ADDRESS) {
         const struct virtual_register *reg = &encoder->body->registers[operand->reg];
@@ -81,29 +85,12 @@ static struct code_word word_of(const struct encoder *encoder, const struct oper
         word.class = reg->class & 3u;
         word.number = reg->physical;
     }
-    switch (operand->kind) {
-    case OPERAND_REGISTER:
+    if (operand->kind == OPERAND_REGISTER)
         word.payload = operand->component;
-        break;
-    case OPERAND_IMMEDIATE:
-        word.form = operand->immediate_bits / 32 & 7u;
-        word.value = operand->value;
-        break;
-    case OPERAND_SPECIAL:
+    else if (operand->kind == OPERAND_SPECIAL)
         word.payload = operand->label;
-        break;
-    case OPERAND_SYMBOL:
-    case OPERAND_ADDRESS:
-        word.has_elements = operand->element_count > 0;
-        word.value = operand->value;
-        break;
-    case OPERAND_VECTOR:
-    case OPERAND_LIST:
+    else if (!is_address)
         word.payload = operand->element_count;
-        break;
-    default:
-        break;
-    }
     return word;
 }
 
