@@ -30,40 +30,16 @@
 /* The stack of functions in a ring of calls, and of those that reach one. */
 #define ENDLESS UINT64_MAX
 
-/* Numbers in the order in which a kernel needs what they stand for. A number knows its place, if
- * the list has it there: so nothing needs to be reset for the next kernel. */
-struct needs {
-    uint32_t *list, *places;
-    size_t count;
-};
-
+/* What the current kernel has knows that kernel and its place there: so nothing needs to be reset
+ * for the next one. */
 struct maker {
     struct unit *unit;
     const char *obstacle; /* the first one found, or NULL */
     struct function_code *kernel;
-    struct needs functions, externs,
-        shared;               /* of the kernel; externs by global, shared by object */
-    uint32_t *shared_offsets; /* by object; or DYNAMIC */
-    uint64_t size;            /* of all code so far */
+    size_t part_capacity, extern_capacity;
+    bool has_dynamic; /* the kernel has a variable whose size is only known at the launch */
+    uint64_t size;    /* of all code so far */
 };
-
-static struct needs make_needs(struct arena *arena, size_t numbers)
-{
-    return (struct needs){.list = arena_alloc(arena, numbers, sizeof(uint32_t)),
-                          .places = arena_zalloc(arena, numbers, sizeof(uint32_t))};
-}
-
-/* Whether it was not needed before. */
-static bool add_need(struct needs *needs, uint32_t number)
-{
-    uint32_t place = needs->places[number];
-
-    if (place < needs->count && needs->list[place] == number)
-        return false;
-    needs->places[number] = (uint32_t)needs->count;
-    needs->list[needs->count++] = number;
-    return true;
-}
 
 static bool stop(struct maker *maker, const char *obstacle)
 {
@@ -79,7 +55,7 @@ static struct global *function_of(const struct maker *maker, const struct body_s
 }
 
 /* The variable of the symbol, if that is one. */
-static const struct object *object_of(const struct maker *maker, const struct body_symbol *symbol)
+static struct object *object_of(const struct maker *maker, const struct body_symbol *symbol)
 {
     return symbol->is_function || symbol->object == NO_INDEX
                ? NULL
@@ -152,6 +128,30 @@ static void add_stack(void *argument, const uint32_t *members, size_t count, con
     }
 }
 
+static void add_part(struct maker *maker, struct function_code *code)
+{
+    struct function_code *kernel = maker->kernel;
+
+    if (code->kernel == kernel)
+        return;
+    code->kernel = kernel;
+    code->part = (uint32_t)kernel->part_count;
+    ARENA_PUSH(&maker->unit->arena, kernel->parts, kernel->part_count, maker->part_capacity) =
+        (struct function_part){.code = code};
+}
+
+static void add_extern(struct maker *maker, struct global *global)
+{
+    struct function_code *kernel = maker->kernel;
+
+    if (global->kernel == kernel)
+        return;
+    global->kernel = kernel;
+    global->is_used = true;
+    ARENA_PUSH(&maker->unit->arena, kernel->externs, kernel->extern_count, maker->extern_capacity) =
+        global;
+}
+
 /* Adds the functions that one part calls: as further copies, or as externs for the driver's. */
 static bool add_callees(struct maker *maker, const struct function_code *code)
 {
@@ -164,28 +164,25 @@ static bool add_callees(struct maker *maker, const struct function_code *code)
             continue;
         if (code->symbols[i].uses & USE_ADDRESS || global->item->function.is_entry)
             return stop(maker, "it takes the address of a function, or calls a kernel");
-        if (global->is_defined) {
-            add_need(&maker->functions, (uint32_t)(global->function - maker->unit->functions));
-        } else {
-            global->is_used = true;
-            add_need(&maker->externs, code->symbols[i].global);
-        }
+        if (global->is_defined)
+            add_part(maker, global->function);
+        else
+            add_extern(maker, global);
     }
     return true;
 }
 
 /* Lists the kernel and the functions that it reaches, consecutively. */
-static bool collect_parts(struct maker *maker, uint32_t number)
+static bool collect_parts(struct maker *maker, struct function_code *own)
 {
-    struct unit *unit = maker->unit;
     struct function_code *kernel = maker->kernel;
-    struct needs *functions = &maker->functions;
     uint64_t size = 0;
 
-    add_need(functions, number);
-    for (size_t i = 0; i < functions->count; i++) {
-        const struct function_code *code = &unit->functions[functions->list[i]];
+    add_part(maker, own);
+    for (size_t i = 0; i < kernel->part_count; i++) {
+        const struct function_code *code = kernel->parts[i].code;
 
+        kernel->parts[i].place = (uint32_t)size;
         size += code->code.size;
         if (!add_callees(maker, code))
             return false;
@@ -196,12 +193,6 @@ static bool collect_parts(struct maker *maker, uint32_t number)
     }
     maker->size += size;
     kernel->code.size = size;
-    kernel->externs = arena_alloc(&unit->arena, maker->externs.count, sizeof *kernel->externs);
-    while (kernel->extern_count < maker->externs.count) {
-        uint32_t global = maker->externs.list[kernel->extern_count];
-
-        kernel->externs[kernel->extern_count++] = &unit->scope.globals[global];
-    }
     return kernel->register_count <= kernel->register_limit ||
            stop(maker, "a function needs more registers than a kernel that calls it may have");
 }
@@ -210,17 +201,20 @@ static bool collect_parts(struct maker *maker, uint32_t number)
 static bool place_shared(struct maker *maker, const struct body_symbol *symbol)
 {
     struct function_code *kernel = maker->kernel;
-    const struct object *object = object_of(maker, symbol);
+    struct object *object = object_of(maker, symbol);
 
-    if (!object || !is_shared(object) || (!symbol->uses && object->kind != DATA_KERNEL_SHARED) ||
-        !add_need(&maker->shared, symbol->object))
+    if (!object || !is_shared(object) || object->kernel == kernel ||
+        (!symbol->uses && object->kind != DATA_KERNEL_SHARED))
         return true;
-    maker->shared_offsets[symbol->object] = DYNAMIC;
+    object->kernel = kernel;
+    object->place = DYNAMIC;
     RAISE(kernel->shared_alignment, object->alignment);
-    if (object->kind == DATA_UNDEFINED)
+    if (object->kind == DATA_UNDEFINED) {
+        maker->has_dynamic = true;
         return true;
+    }
     kernel->shared_bytes = image_align_up(kernel->shared_bytes, object->alignment);
-    maker->shared_offsets[symbol->object] = (uint32_t)kernel->shared_bytes;
+    object->place = (uint32_t)kernel->shared_bytes;
     if (object->size > MOST_SHARED_BYTES || kernel->shared_bytes > MOST_SHARED_BYTES)
         return stop(maker, "a kernel has much shared memory");
     kernel->shared_bytes += object->size;
@@ -235,16 +229,12 @@ static bool lay_out_shared(struct maker *maker)
 
     kernel->shared_bytes = begin;
     kernel->shared_alignment = 0;
-    for (size_t i = 0; i < maker->functions.count; i++) {
-        const struct function_code *code = &maker->unit->functions[maker->functions.list[i]];
-
-        for (size_t k = 0; k < code->symbol_count; k++)
-            if (!place_shared(maker, &code->symbols[k]))
+    for (size_t i = 0; i < kernel->part_count; i++)
+        for (size_t k = 0; k < kernel->parts[i].code->symbol_count; k++)
+            if (!place_shared(maker, &kernel->parts[i].code->symbols[k]))
                 return false;
-    }
-    for (size_t i = 0; i < maker->shared.count; i++)
-        if (maker->shared_offsets[maker->shared.list[i]] == DYNAMIC)
-            kernel->shared_bytes = image_align_up(kernel->shared_bytes, kernel->shared_alignment);
+    if (maker->has_dynamic)
+        kernel->shared_bytes = image_align_up(kernel->shared_bytes, kernel->shared_alignment);
     if (kernel->shared_alignment == 0)
         kernel->shared_bytes = 0;
     return kernel->shared_bytes <= begin + MOST_SHARED_BYTES ||
@@ -268,18 +258,15 @@ static bool resolve(struct maker *maker, const struct function_part *part,
     if (!global && !object)
         return stop(maker, "a symbol is of no known kind");
     if (global && global->is_defined) {
-        set_field(code + offset,
-                  kernel->parts[maker->functions.places[global->function - maker->unit->functions]]
-                      .place);
+        set_field(code + offset, kernel->parts[global->function->part].place);
     } else if (object && object->kind == DATA_CONSTANT && from->type == R_CUDA_CONST_FIELD21_38) {
         uint64_t place = object->offset + (uint64_t)from->addend;
 
         set_field(code + offset, (uint32_t)(place & 0xffff) << 6 | USER_BANK << 22);
     } else if (object && is_shared(object)) {
-        uint32_t shared = maker->shared_offsets[from->symbol->object];
+        uint32_t place = object->place == DYNAMIC ? (uint32_t)kernel->shared_bytes : object->place;
 
-        set_field(code + offset, (shared == DYNAMIC ? (uint32_t)kernel->shared_bytes : shared) +
-                                     (uint32_t)from->addend);
+        set_field(code + offset, place + (uint32_t)from->addend);
     } else {
         kernel->relocations[kernel->relocation_count++] =
             (struct code_relocation){offset, from->type, from->symbol, from->addend};
@@ -287,27 +274,18 @@ static bool resolve(struct maker *maker, const struct function_part *part,
     return true;
 }
 
-/* Makes the parts' places, of which calls need all, then their code. */
 static bool copy_code(struct maker *maker)
 {
     struct arena *arena = &maker->unit->arena;
     struct function_code *kernel = maker->kernel;
     uint8_t *code = arena_alloc(arena, kernel->code.size, 1);
-    size_t relocations = 0, place = 0;
+    size_t count = 0;
 
-    kernel->code.data = code;
-    kernel->part_count = maker->functions.count;
-    kernel->parts = arena_zalloc(arena, kernel->part_count, sizeof *kernel->parts);
-    for (size_t i = 0; i < kernel->part_count; i++) {
-        struct function_part *part = &kernel->parts[i];
-
-        part->code = &maker->unit->functions[maker->functions.list[i]];
-        part->place = (uint32_t)place;
-        place += part->code->code.size;
-        relocations += part->code->relocation_count;
-    }
+    for (size_t i = 0; i < kernel->part_count; i++)
+        count += kernel->parts[i].code->relocation_count;
     kernel->relocation_count = 0;
-    kernel->relocations = arena_alloc(arena, relocations, sizeof *kernel->relocations);
+    kernel->relocations = arena_alloc(arena, count, sizeof *kernel->relocations);
+    kernel->code.data = code;
     for (size_t i = 0; i < kernel->part_count; i++) {
         const struct function_part *part = &kernel->parts[i];
 
@@ -319,37 +297,31 @@ static bool copy_code(struct maker *maker)
     return true;
 }
 
-static void make_kernel(struct maker *maker, uint32_t number)
+static void make_kernel(struct maker *maker, struct function_code *function)
 {
-    struct unit *unit = maker->unit;
-
-    maker->kernel = &unit->owners[unit->owner_count++];
-    *maker->kernel = unit->functions[number];
-    maker->functions.count = maker->externs.count = maker->shared.count = 0;
-    if (maker->kernel->stack_bytes == ENDLESS)
+    maker->kernel = &maker->unit->owners[maker->unit->owner_count++];
+    *maker->kernel = *function;
+    maker->part_capacity = maker->extern_capacity = 0;
+    maker->has_dynamic = false;
+    if (function->stack_bytes == ENDLESS)
         stop(maker, "functions call each other in a ring");
-    else if (collect_parts(maker, number) && lay_out_shared(maker))
+    else if (collect_parts(maker, function) && lay_out_shared(maker))
         copy_code(maker);
 }
 
 const char *program_emit(struct unit *unit)
 {
-    struct arena *arena = &unit->arena;
-    struct maker maker = {.unit = unit,
-                          .obstacle = obstacle_in_module(unit),
-                          .functions = make_needs(arena, unit->function_count),
-                          .externs = make_needs(arena, unit->scope.count),
-                          .shared = make_needs(arena, unit->data.object_count)};
+    struct maker maker = {.unit = unit, .obstacle = obstacle_in_module(unit)};
 
     if (maker.obstacle)
         return maker.obstacle;
-    maker.shared_offsets = arena_alloc(arena, unit->data.object_count, sizeof(uint32_t));
-    unit->owners = arena_alloc(arena, unit->function_count, sizeof *unit->owners);
+    unit->owners = arena_alloc(&unit->arena, unit->function_count, sizeof *unit->owners);
     components_find(
-        &(struct components_graph){unit, unit->function_count, results_callee, add_stack}, arena);
-    for (uint32_t i = (uint32_t)unit->function_count; i-- > 0 && !maker.obstacle;)
+        &(struct components_graph){unit, unit->function_count, results_callee, add_stack},
+        &unit->arena);
+    for (size_t i = unit->function_count; i-- > 0 && !maker.obstacle;)
         if (unit->functions[i].item->function.is_entry)
-            make_kernel(&maker, i);
+            make_kernel(&maker, &unit->functions[i]);
     if (!maker.obstacle && unit->owner_count == 0)
         return "it has no kernel";
     if (!maker.obstacle)

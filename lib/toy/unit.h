@@ -61,10 +61,11 @@ struct global {
     bool is_defined;  /* defined in this chunk and not dropped by entries.c; true for aliases */
     bool is_selected; /* entries.c: selected functions and aliases of a whole program */
     bool is_used;     /* code, data or an alias refers to it; set while the chunk is assembled */
-    bool is_address_taken;          /* its address is taken; set like is_used */
-    uint32_t object;                /* variables: index in the data's objects */
-    struct function_code *function; /* of defined functions; else NULL */
-    uint32_t symbol;                /* index in .symtab; 0 = none */
+    bool is_address_taken;              /* its address is taken; set like is_used */
+    uint32_t object;                    /* variables: index in the data's objects */
+    struct function_code *function;     /* of defined functions; else NULL */
+    const struct function_code *kernel; /* program.c: that was made last and calls it */
+    uint32_t symbol;                    /* index in .symtab; 0 = none */
 };
 
 /* The names that a chunk declares outside of bodies. */
@@ -104,10 +105,12 @@ struct object {
     struct function_code *function; /* DATA_KERNEL_SHARED, DATA_PARAMETER: the kernel */
     uint32_t alignment;
     uint64_t size;
-    uint64_t offset;                /* in its section */
-    uint32_t symbol;                /* index in .symtab */
-    uint8_t sampler[SAMPLER_MODES]; /* of the module's samplers */
-    const struct ptx_item *value;   /* the declaration with its initial value; NULL = it has none */
+    uint64_t offset;                    /* in its section */
+    uint32_t symbol;                    /* index in .symtab */
+    const struct function_code *kernel; /* program.c: that was made last and has it as shared, */
+    uint32_t place;                     /* and where */
+    uint8_t sampler[SAMPLER_MODES];     /* of the module's samplers */
+    const struct ptx_item *value; /* the declaration with its initial value; NULL = it has none */
 };
 
 struct data_section {
@@ -174,8 +177,9 @@ struct function_code {
     const struct ptx_item *item;
     struct arena arena; /* its results */
     struct global *global;
-    const struct function_code *kernel; /* results.c: of those that reach it, that with the lowest
-                                           limit of registers */
+    const struct function_code *kernel; /* of those that reach it: program.c: that was made last;
+                                           results.c: that with the lowest limit of registers */
+    uint32_t part;                      /* program.c: its index in that kernel's parts */
     struct diag_sink messages;          /* kernels.c: until it is the function's turn */
     enum link_code outcome;
     struct body_symbol *symbols; /* the body's symbols */
