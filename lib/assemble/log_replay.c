@@ -160,7 +160,6 @@ struct piece {
     uint32_t place; /* in the program's log: FIRST_PLACE, or the kernel's number, from 1, the
                        program's last kernel first */
     uint32_t chunk;
-    size_t order; /* number in the order in which pieces were cut */
     struct text lines;
 };
 
@@ -208,16 +207,14 @@ static bool is_repeated(struct exact_log *log, struct text line, uint32_t chunk)
 
     return log_line_parse(drop_program(line), &message) && message.severity != DIAG_NOTE &&
            message.line == 0 && message.text.size > 0 &&
-           table_add(&log->said, arena_text(&log->arena, line), chunk) != chunk;
+           table_add(&log->said, line, chunk) != chunk;
 }
 
 static void add_log_piece(struct exact_log *log, uint32_t place, uint32_t chunk, struct text lines)
 {
-    size_t order = log->count;
-
     if (lines.size > 0 && place != CLOSING_PLACE)
         ARENA_PUSH(&log->arena, log->pieces, log->count, log->capacity) =
-            (struct piece){place, chunk, order, lines};
+            (struct piece){place, chunk, lines};
 }
 
 static void cut_log(struct exact_log *log, uint32_t chunk, struct text lines)
@@ -240,7 +237,8 @@ static void cut_log(struct exact_log *log, uint32_t chunk, struct text lines)
 }
 
 COMPARISON(compare_pieces, struct piece,
-           COMPARE(a->place, b->place) ?: COMPARE(a->order, b->order));
+           COMPARE(a->place, b->place)
+               ?: COMPARE(a->chunk, b->chunk) ?: COMPARE(a->lines.data, b->lines.data));
 
 void log_replay_exact(const struct chunks *chunks, const char *const *logs)
 {

@@ -29,7 +29,8 @@ static const uint8_t settings[] = {1, 1, 256 - 5, 14, 10, 0, 1, 1, 1, 1, 0, 0, 0
 /* A `.file` directive. */
 struct line_file {
     uint32_t number;
-    uint32_t local; /* number in the current unit; 0 = none */
+    uint32_t local;                   /* its number in the unit of ... */
+    const struct function_code *user; /* the last one that names it; NULL = none yet */
     struct text path;
     uint64_t time;
     uint64_t size;
@@ -37,9 +38,7 @@ struct line_file {
 
 struct line_table {
     struct line_file *files; /* by number */
-    size_t file_count;
-    struct line_file **used; /* files used by the current unit */
-    size_t used_count;
+    size_t count;
 };
 
 static void put_byte(struct buffer *out, int byte)
@@ -82,16 +81,15 @@ COMPARISON(by_number, struct line_file, COMPARE(a->number, b->number));
 static struct line_table read_files(struct unit *unit)
 {
     const struct ptx_module *module = &unit->module;
-    struct line_table table = {0};
+    struct line_table table = {
+        .files = arena_zalloc(&unit->arena, module->item_count, sizeof *table.files)};
 
-    table.files = arena_zalloc(&unit->arena, module->item_count, sizeof *table.files);
-    table.used = arena_alloc(&unit->arena, module->item_count, sizeof *table.used);
     for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];
 
         if (item->kind != PTX_FILE)
             continue;
-        struct line_file *file = &table.files[table.file_count++];
+        struct line_file *file = &table.files[table.count++];
         struct text path = source_path(item), rest = text_drop(item->target, path.size + 1);
 
         file->number = (uint32_t)item->number;
@@ -99,45 +97,50 @@ static struct line_table read_files(struct unit *unit)
         file->time = next_number(&rest);
         file->size = next_number(&rest);
     }
-    SORT(table.files, table.file_count, by_number);
+    SORT(table.files, table.count, by_number);
     return table;
 }
 
-/* The file with that number, added to the unit's list; NULL if the module has none. */
-static const struct line_file *use_file(struct line_table *table, uint32_t number)
+/* NULL if the module has no file of that number. */
+static struct line_file *find_file(const struct line_table *table, uint32_t number)
 {
     struct line_file key = {.number = number};
-    struct line_file *file = bsearch(&key, table->files, table->file_count, sizeof key, by_number);
 
-    if (file && !file->local) {
-        table->used[table->used_count++] = file;
-        file->local = (uint32_t)table->used_count;
-    }
-    return file;
+    return bsearch(&key, table->files, table->count, sizeof key, by_number);
 }
 
-/* Appends the header of a unit; its two lengths are set later. */
-static void put_head(const struct line_table *table, struct buffer *out)
+/* Appends the header of the function's unit, with the files that it names; the unit's length is set
+ * later. False if there are none. */
+static bool put_head(const struct line_table *table, const struct function_code *function,
+                     struct buffer *out)
 {
     size_t start = out->size;
+    uint32_t count = 0;
 
     buffer_u32(out, 0);
     put_byte(out, DWARF_VERSION);
     put_byte(out, 0);
     buffer_u32(out, 0);
     buffer_append(out, settings, sizeof settings);
-    for (size_t i = 0; i < table->used_count; i++) {
-        buffer_text(out, table->used[i]->path);
+    for (size_t i = 0; i < function->line_count; i++) {
+        struct line_file *file = find_file(table, function->lines[i].file);
+
+        if (!file || file->user == function)
+            continue;
+        file->user = function;
+        file->local = ++count;
+        buffer_text(out, file->path);
         put_byte(out, 0);
         put_unsigned(out, 0); /* of the compilation's directory */
-        put_unsigned(out, table->used[i]->time);
-        put_unsigned(out, table->used[i]->size);
+        put_unsigned(out, file->time);
+        put_unsigned(out, file->size);
     }
     put_byte(out, 0);
     put_u32_at(out, start + 6, out->size - start - 10);
+    return count > 0;
 }
 
-static void put_rows(struct line_table *table, const struct function_code *function,
+static void put_rows(const struct line_table *table, const struct function_code *function,
                      struct buffer *out)
 {
     uint64_t address = 0;
@@ -145,7 +148,7 @@ static void put_rows(struct line_table *table, const struct function_code *funct
 
     for (size_t i = 0; i < function->line_count; i++) {
         const struct code_line *row = &function->lines[i];
-        const struct line_file *file = use_file(table, row->file);
+        const struct line_file *file = find_file(table, row->file);
 
         if (!file)
             continue;
@@ -171,23 +174,21 @@ static void put_extended(struct buffer *out, int opcode, size_t operand_size)
 }
 
 /* Adds the unit of one function, if it has lines. */
-static void put_unit(struct line_table *table, struct function_code *function, struct buffer *out)
+static void put_unit(const struct line_table *table, struct function_code *function,
+                     struct buffer *out)
 {
     size_t start = out->size;
 
-    for (size_t i = 0; i < function->line_count; i++)
-        use_file(table, function->lines[i].file);
-    if (table->used_count == 0)
+    if (!put_head(table, function, out)) {
+        out->size = start;
         return;
-    put_head(table, out);
+    }
     put_extended(out, EXTENDED_ADDRESS, sizeof(uint64_t));
     function->line_address = out->size;
     buffer_u64(out, 0);
     put_rows(table, function, out);
     put_extended(out, EXTENDED_END, 0);
     put_u32_at(out, start, out->size - start - 4);
-    while (table->used_count)
-        table->used[--table->used_count]->local = 0;
 }
 
 void emit_line_units(struct unit *unit, struct buffer *out)
