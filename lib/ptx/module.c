@@ -80,8 +80,7 @@ static void parse_file(struct parser *parser, size_t start)
         parser_number(parser, UINT64_MAX, "the time or size of a file");
     item.target = parser_from(parser, name);
     if (!parser->failed && table_add(&parser->files, number, next) != next)
-        parser_report(parser, start, "Duplicate file index #%llu",
-                      (unsigned long long)item.number);
+        parser_report(parser, start, "Duplicate file index #%llu", (unsigned long long)item.number);
     parser_add(parser, &item, start);
 }
 

@@ -25,7 +25,7 @@ struct parser {
     size_t last_end;    /* where the token before it ended */
     struct arena *arena;
     struct ptx_module *module;
-    struct table files; /* the numbers of its .file directives, as bytes */
+    struct table files;     /* the numbers of its .file directives, as bytes */
     struct ptx_item *items; /* malloc'ed */
     size_t item_count;
     size_t item_capacity;
