@@ -39,12 +39,17 @@ struct operand {
     uint64_t value; /* of the literal, or the width */
 };
 
+struct abbreviation {
+    struct operand operands[MOST_OPERANDS];
+    size_t count;
+};
+
 /* The block that is being read. */
 struct block {
     uint64_t id;
-    uint64_t width;                             /* of the number that begins each item */
-    uint64_t end;                               /* the bit after its contents */
-    uint64_t abbreviations[MOST_ABBREVIATIONS]; /* the bits where they are defined */
+    uint64_t width; /* of the number that begins each item */
+    uint64_t end;   /* the bit after its contents */
+    struct abbreviation abbreviations[MOST_ABBREVIATIONS];
     size_t count;
 };
 
@@ -68,26 +73,23 @@ bool bitcode_is_device(const struct bitcode *bitcode)
     return bitcode->triple[0] == '\0' || strncmp(bitcode->triple, "nvptx", 5) == 0;
 }
 
-static uint64_t read_bits(struct reader *reader, uint64_t *at, uint64_t width)
+static uint64_t read_bits(struct reader *reader, uint64_t width)
 {
     uint64_t number = 0;
 
-    if (width > WIDEST || width > (uint64_t)reader->data.size * 8 - *at) {
-        reader->is_cut = true;
-        return 0;
-    }
-    for (unsigned bit = 0; bit < width; bit++, ++*at)
-        number |= (uint64_t)(reader->data.data[*at / 8] >> *at % 8 & 1) << bit;
+    reader->is_cut |= width > WIDEST || width > (uint64_t)reader->data.size * 8 - reader->at;
+    for (unsigned bit = 0; bit < width && !reader->is_cut; bit++, reader->at++)
+        number |= (uint64_t)(reader->data.data[reader->at / 8] >> reader->at % 8 & 1) << bit;
     return number;
 }
 
 /* Groups of bits, the last of which has its highest bit clear. */
-static uint64_t read_variable(struct reader *reader, uint64_t *at, uint64_t width)
+static uint64_t read_variable(struct reader *reader, uint64_t width)
 {
     uint64_t number = 0, more = UINT64_C(1) << (width - 1), group, shift = 0;
 
     do {
-        group = read_bits(reader, at, width);
+        group = read_bits(reader, width);
         if (shift < WIDEST)
             number |= (group & (more - 1)) << shift;
         shift += width - 1;
@@ -113,21 +115,6 @@ static void keep_value(struct reader *reader, uint64_t value)
         reader->values[reader->count++] = value;
 }
 
-/* Reads an operand of an abbreviation that is defined at bit *at. False when it is not supported.
- */
-static bool read_operand(struct reader *reader, uint64_t *at, struct operand *operand)
-{
-    *operand = (struct operand){LITERAL, 0};
-    if (read_bits(reader, at, 1)) {
-        operand->value = read_variable(reader, at, 8);
-        return true;
-    }
-    operand->encoding = read_bits(reader, at, 3);
-    if (operand->encoding == FIXED || operand->encoding == VARIABLE)
-        operand->value = read_variable(reader, at, 5);
-    return operand->encoding >= FIXED && operand->encoding <= BLOB && operand->value <= WIDEST;
-}
-
 static uint64_t read_number(struct reader *reader, const struct operand *operand)
 {
     static const char characters[] =
@@ -137,54 +124,50 @@ static uint64_t read_number(struct reader *reader, const struct operand *operand
     case LITERAL:
         return operand->value;
     case FIXED:
-        return read_bits(reader, &reader->at, operand->value);
+        return read_bits(reader, operand->value);
     case VARIABLE:
-        return operand->value ? read_variable(reader, &reader->at, operand->value) : 0;
+        return operand->value ? read_variable(reader, operand->value) : 0;
     default:
-        return (uint8_t)characters[read_bits(reader, &reader->at, 6)];
+        return (uint8_t)characters[read_bits(reader, 6)];
     }
 }
 
 static void skip_blob(struct reader *reader)
 {
-    uint64_t size = read_variable(reader, &reader->at, 6);
+    uint64_t size = read_variable(reader, 6);
 
     align_to_word(reader);
     skip_bits(reader, size <= reader->data.size ? size * 8 : UINT64_MAX);
     align_to_word(reader);
 }
 
-/* False for an array of literals, of arrays or of numbers without a width: in a few bits it could
- * have any length. */
-static bool read_element(struct reader *reader, uint64_t *at, struct operand *operand)
+/* No array has literals, arrays or numbers without a width: in a few bits it could have any length.
+ */
+static bool may_be_element(const struct operand *operand)
 {
-    return read_operand(reader, at, operand) &&
-           (operand->encoding == CHARACTER ||
-            ((operand->encoding == FIXED || operand->encoding == VARIABLE) && operand->value > 0));
+    return operand->encoding == CHARACTER ||
+           ((operand->encoding == FIXED || operand->encoding == VARIABLE) && operand->value > 0);
 }
 
-/* Reads a record with the abbreviation that is defined at bit `at`. False when it has an
- * unsupported form. */
-static bool read_abbreviated(struct reader *reader, uint64_t at)
+/* Reads a record. False when it has an unsupported form. */
+static bool read_abbreviated(struct reader *reader, const struct abbreviation *abbreviation)
 {
-    struct operand operand;
-
-    for (uint64_t left = read_variable(reader, &at, 5); left > 0 && !reader->is_cut; left--) {
+    for (size_t i = 0; i < abbreviation->count && !reader->is_cut; i++) {
+        const struct operand *operand = &abbreviation->operands[i];
         uint64_t count = 1;
 
-        if (!read_operand(reader, &at, &operand))
-            return false;
-        if (operand.encoding == BLOB) {
+        if (operand->encoding == BLOB) {
             skip_blob(reader);
             continue;
         }
-        if (operand.encoding == ARRAY) {
-            count = read_variable(reader, &reader->at, 6);
-            if (--left == 0 || !read_element(reader, &at, &operand))
+        if (operand->encoding == ARRAY) {
+            count = read_variable(reader, 6);
+            operand++;
+            if (++i == abbreviation->count || !may_be_element(operand))
                 return false;
         }
         while (count-- > 0 && !reader->is_cut)
-            keep_value(reader, read_number(reader, &operand));
+            keep_value(reader, read_number(reader, operand));
     }
     return reader->count > 0;
 }
@@ -192,26 +175,36 @@ static bool read_abbreviated(struct reader *reader, uint64_t at)
 /* False when it is larger than supported, or of an unsupported form. */
 static bool define_abbreviation(struct reader *reader, struct block *block)
 {
-    uint64_t begin = reader->at, count = read_variable(reader, &reader->at, 5);
-    struct operand operand;
+    uint64_t count = read_variable(reader, 5);
+    struct abbreviation *abbreviation = &block->abbreviations[block->count];
 
-    if (block->count == MOST_ABBREVIATIONS || count > MOST_OPERANDS)
+    if (block->count++ == MOST_ABBREVIATIONS || count > MOST_OPERANDS)
         return false;
-    for (uint64_t i = 0; i < count; i++)
-        if (!read_operand(reader, &reader->at, &operand))
+    abbreviation->count = count;
+    for (uint64_t i = 0; i < count; i++) {
+        struct operand operand = {.encoding = LITERAL};
+        bool is_literal = read_bits(reader, 1);
+
+        if (!is_literal)
+            operand.encoding = read_bits(reader, 3);
+        if (is_literal || operand.encoding == FIXED || operand.encoding == VARIABLE)
+            operand.value = read_variable(reader, is_literal ? 8 : 5);
+        if (!is_literal &&
+            (operand.encoding < FIXED || operand.encoding > BLOB || operand.value > WIDEST))
             return false;
-    block->abbreviations[block->count++] = begin;
+        abbreviation->operands[i] = operand;
+    }
     return true;
 }
 
 /* Enters the block that begins here. False when it is not whole. */
 static bool enter_block(struct reader *reader, const struct block *outer, struct block *block)
 {
-    block->id = read_variable(reader, &reader->at, 8);
-    block->width = read_variable(reader, &reader->at, 4);
+    block->id = read_variable(reader, 8);
+    block->width = read_variable(reader, 4);
     block->count = 0;
     align_to_word(reader);
-    block->end = read_bits(reader, &reader->at, 32) * 32;
+    block->end = read_bits(reader, 32) * 32;
     block->end += reader->at;
     reader->is_cut |= block->end > outer->end || block->width == 0 || block->width > 32;
     return !reader->is_cut;
@@ -277,11 +270,11 @@ static bool read_record(struct reader *reader, const struct block *block, uint64
     reader->count = 0;
     if (item != ITEM_RECORD) {
         item -= ITEM_FIRST_ABBREVIATED;
-        return item < block->count && read_abbreviated(reader, block->abbreviations[item]);
+        return item < block->count && read_abbreviated(reader, &block->abbreviations[item]);
     }
-    keep_value(reader, read_variable(reader, &reader->at, 6));
-    for (uint64_t left = read_variable(reader, &reader->at, 6); left > 0 && !reader->is_cut; left--)
-        keep_value(reader, read_variable(reader, &reader->at, 6));
+    keep_value(reader, read_variable(reader, 6));
+    for (uint64_t left = read_variable(reader, 6); left > 0 && !reader->is_cut; left--)
+        keep_value(reader, read_variable(reader, 6));
     return true;
 }
 
@@ -292,7 +285,7 @@ static void read_block(struct reader *reader, struct block *block)
     bool goes_on = true;
 
     while (goes_on && !reader->is_cut && reader->at < block->end) {
-        uint64_t item = read_bits(reader, &reader->at, block->width);
+        uint64_t item = read_bits(reader, block->width);
         struct block inner;
 
         if (item == ITEM_END_BLOCK)
@@ -322,8 +315,7 @@ static bool read_blocks(struct reader *reader, const char *name)
 
         if (bytes_are_zero((struct bytes){reader->data.data + at, reader->data.size - at}))
             break;
-        if (read_bits(reader, &reader->at, top.width) != ITEM_BLOCK ||
-            !enter_block(reader, &top, &block))
+        if (read_bits(reader, top.width) != ITEM_BLOCK || !enter_block(reader, &top, &block))
             return diag_error(
                 "Damaged LLVM bitcode '%s': at offset %llu of %zu there is no whole block", name,
                 (unsigned long long)at, reader->data.size);
