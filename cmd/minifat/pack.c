@@ -20,9 +20,8 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 
-#define ENTRY_VERSION     0x0101
-#define ENTRY_HEADER_SIZE 64
-#define DESCRIPTOR_SIZE   8
+#define ENTRY_HEADER_SIZE sizeof(struct fatbin_entry_header)
+#define DESCRIPTOR_SIZE   sizeof(struct fatbin_string)
 
 /* Offload binaries. */
 #define OFFLOAD_MAGIC       0xad10ff10u
@@ -44,24 +43,19 @@ static size_t align_to_8(size_t size)
     return (size + 7) & ~(size_t)7;
 }
 
-static void put_u16(struct buffer *buffer, unsigned value)
-{
-    buffer_append(buffer, &(uint16_t){(uint16_t)value}, sizeof(uint16_t));
-}
-
 void pack_begin(struct buffer *container)
 {
-    buffer_u32(container, FATBIN_MAGIC);
-    put_u16(container, 1);
-    put_u16(container, FATBIN_HEADER_SIZE);
-    buffer_u64(container, 0);
+    buffer_zeros(container, FATBIN_HEADER_SIZE);
 }
 
 void pack_end(struct buffer *container)
 {
-    uint64_t size = container->size - FATBIN_HEADER_SIZE;
+    const struct fatbin_header header = {.magic = FATBIN_MAGIC,
+                                         .version = 1,
+                                         .size = FATBIN_HEADER_SIZE,
+                                         .follows = container->size - FATBIN_HEADER_SIZE};
 
-    memcpy(container->data + 8, &size, sizeof size);
+    memcpy(container->data, &header, sizeof header);
 }
 
 static enum pack_compression choose_compression(const struct inspected *image,
@@ -152,20 +146,23 @@ static void put_header(struct buffer *container, const struct inspected *image,
                        const struct strings *strings, uint64_t flags, size_t header_size,
                        size_t payload_size, size_t compressed)
 {
-    put_u16(container, image->kind);
-    put_u16(container, ENTRY_VERSION);
-    buffer_u32(container, (uint32_t)header_size);
-    buffer_u64(container, align_to_8(payload_size));
-    buffer_u32(container, (uint32_t)compressed);
-    buffer_u32(container, (uint32_t)strings->descriptor);
-    put_u16(container, image->minor);
-    put_u16(container, image->major);
-    buffer_u32(container, image->arch.sm);
-    buffer_u32(container, strings->identity_size > 0 ? ENTRY_HEADER_SIZE : 0);
-    buffer_u32(container, (uint32_t)strings->identity_size);
-    buffer_u64(container, flags);
-    buffer_u64(container, 0); /* the key of scrambled LTO-IR */
-    buffer_u64(container, compressed > 0 ? image->code.size : 0);
+    const struct fatbin_entry_header header = {
+        .kind = (uint16_t)image->kind,
+        .version = FATBIN_ENTRY_VERSION,
+        .size = (uint32_t)header_size,
+        .payload_size = align_to_8(payload_size),
+        .compressed_size = (uint32_t)compressed,
+        .options = (uint32_t)strings->descriptor,
+        .minor = image->minor,
+        .major = image->major,
+        .sm = image->arch.sm,
+        .identity = {strings->identity_size ? ENTRY_HEADER_SIZE : 0,
+                     (uint32_t)strings->identity_size},
+        .flags = flags,
+        .uncompressed_size = compressed > 0 ? image->code.size : 0,
+    };
+
+    buffer_append(container, &header, sizeof header);
     buffer_append(container, strings->bytes.data, strings->bytes.size);
 }
 

@@ -21,8 +21,43 @@
 #include "base/arch.h"
 #include "base/text.h"
 
-#define FATBIN_MAGIC       0xBA55ED50u
-#define FATBIN_HEADER_SIZE 16u
+#define FATBIN_MAGIC         0xBA55ED50u
+#define FATBIN_ENTRY_VERSION 0x0101u
+
+struct fatbin_header {
+    uint32_t magic;
+    uint16_t version, size;
+    uint64_t follows;
+};
+
+#define FATBIN_HEADER_SIZE sizeof(struct fatbin_header)
+
+/* A string behind an entry's header, by its offset from there. */
+struct fatbin_string {
+    uint32_t offset, size;
+};
+
+/* The header of an entry. Of a part's record, `size` is the offset of the part in the payload, and
+ * `payload_size` its size there. */
+struct fatbin_entry_header {
+    uint16_t kind, version;
+    uint32_t size; /* with the strings */
+    uint64_t payload_size;
+    uint32_t compressed_size;
+    uint32_t options; /* offset of the descriptor, a struct fatbin_string, or fatbin_parts; or 0 */
+    uint16_t minor, major;
+    uint32_t sm;
+    struct fatbin_string identity;
+    uint64_t flags;
+    uint64_t key; /* of scrambled LTO-IR */
+    uint64_t uncompressed_size;
+};
+
+/* In front of the parts' records. */
+struct fatbin_parts {
+    uint32_t count;
+    uint32_t size; /* with this */
+};
 
 enum fatbin_kind {
     FATBIN_PTX = 1,
@@ -49,7 +84,7 @@ enum fatbin_flag {
 /* One entry, checked: every view lies inside the container. */
 struct fatbin_entry {
     uint32_t kind;    /* enum fatbin_kind, or an unknown number */
-    uint16_t version; /* 0x0101 */
+    uint16_t version; /* FATBIN_ENTRY_VERSION */
     uint16_t major;   /* of the PTX ISA, the ELF ABI or the LTO-IR */
     uint16_t minor;
     struct arch arch;           /* with the suffix from the flags */

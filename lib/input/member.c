@@ -20,8 +20,6 @@
 #include "input/rawcode.h"
 #include "input/select.h"
 
-#define ENTRY_VERSION 0x0101
-
 /* Most targets that one compilation has images for. */
 #define MOST_TARGETS 32u
 
@@ -190,7 +188,7 @@ static struct member *collect_code(struct collector *collector, const char *name
 {
     struct fatbin_entry entry = {
         .kind = kind,
-        .version = ENTRY_VERSION,
+        .version = FATBIN_ENTRY_VERSION,
         .flags = FATBIN_64BIT | FATBIN_LINUX,
         .number = collector->number,
         .payload = data,

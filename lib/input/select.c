@@ -14,8 +14,6 @@
 #include "facts/targets.h"
 #include "input/rawcode.h"
 
-#define SUPPORTED_VERSION 0x0101
-
 /* The nearest entries of a group; NULL = none. */
 struct nearest {
     struct member *sass;
@@ -93,7 +91,7 @@ bool select_is_linked(const struct member *member)
 {
     uint8_t head[RAWCODE_HEAD] = {0};
 
-    return member->entry.kind == FATBIN_ELF && member->entry.version == SUPPORTED_VERSION &&
+    return member->entry.kind == FATBIN_ELF && member->entry.version == FATBIN_ENTRY_VERSION &&
            rawcode_is_linked((struct bytes){head, inflate_head(&member->entry, head, sizeof head)});
 }
 
@@ -106,7 +104,7 @@ bool select_is_usable(const struct member *member)
 /* Of an entry of another kind or version, the layout is unknown. */
 static bool is_understood(const struct member *member)
 {
-    return select_is_known_kind(member) && member->entry.version == SUPPORTED_VERSION;
+    return select_is_known_kind(member) && member->entry.version == FATBIN_ENTRY_VERSION;
 }
 
 /* Why the member cannot take part on the target, or NULL. */

@@ -389,7 +389,7 @@ static void tell_agreement(const struct agreement *agreement)
 
     for (size_t i = 0; i < EMBEDDED_COUNT; i++) {
         const struct consensus *consensus = &agreement->embedded[i];
-        const char *name = embedded_name((enum embedded_option)i);
+        const char *name = embedded_table[i].name;
 
         if (consensus->state >= CONSENSUS_PRESENT)
             diag_verbose("option %s: %s, value %" PRId32, name, states[consensus->state],

@@ -111,7 +111,7 @@ static void put_option(const struct observation *observation, json_t *list, size
     const struct consensus *fact = &observation->agreement->embedded[option];
     json_t *object = json_tree_push(list, json_object()), *values;
 
-    json_tree_set_string(object, "name", embedded_name((enum embedded_option)option));
+    json_tree_set_string(object, "name", embedded_table[option].name);
     json_tree_set_string(object, "state", states[fact->state]);
     if (fact->state >= CONSENSUS_PRESENT)
         json_tree_set(object, "value", json_integer(fact->value));

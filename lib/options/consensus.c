@@ -66,7 +66,7 @@ static void add_reached_group(struct reach *reach, size_t from, size_t to)
 /* One note per member: "a.o(1): -split-compile 2", "b.o(2): no -split-compile". */
 static void note_members(const struct reach *reach, enum embedded_option option)
 {
-    struct text spelling = text_of(embedded_spelling(option));
+    struct text spelling = text_of(embedded_table[option].spelling);
     struct text bare = {spelling.data, strcspn(spelling.data, " =")};
 
     for (size_t i = 0; i < reach->members->count; i++) {
@@ -87,7 +87,7 @@ static void note_members(const struct reach *reach, enum embedded_option option)
 /* nvlink's words for two values. Always returns false. */
 static bool report_conflict(const struct reach *reach, enum embedded_option option)
 {
-    diag_fatal("Cicc option values for '%s' do not match", embedded_name(option));
+    diag_fatal("Cicc option values for '%s' do not match", embedded_table[option].name);
     note_members(reach, option);
     return false;
 }
@@ -113,7 +113,7 @@ static void note_kept(const struct reach *reach, enum embedded_option option)
 {
     diag_info("Cicc option values for '%s' do not match; each object keeps the value it was "
               "compiled with",
-              embedded_name(option));
+              embedded_table[option].name);
     note_members(reach, option);
 }
 

@@ -55,11 +55,11 @@ enum embedded_option {
  * -generate-line-info). Never reads beyond options.size. */
 bool embedded_find(struct text options, enum embedded_option option, int32_t *value);
 
-/* The option's name as nvlink prints it in messages: "-maxrregcount", "-prec-div". */
-const char *embedded_name(enum embedded_option option);
-
-/* The option's spelling in the string: "-maxreg ", "-prec_div=". */
-const char *embedded_spelling(enum embedded_option option);
+extern const struct embedded_row {
+    const char *name;     /* as nvlink prints it in messages: "-maxrregcount", "-prec-div" */
+    const char *spelling; /* in the string, cicc's: "-maxreg ", "-prec_div=" */
+    bool has_value;
+} embedded_table[EMBEDDED_COUNT];
 
 /* What the command line says. */
 struct option_request {

@@ -10,13 +10,7 @@
 
 #include "base/memory.h"
 
-struct spelling {
-    const char *name;     /* as messages have it: nvcc's spelling */
-    const char *spelling; /* as the string has it: cicc's spelling */
-    bool has_value;
-};
-
-static const struct spelling spellings[EMBEDDED_COUNT] = {
+const struct embedded_row embedded_table[EMBEDDED_COUNT] = {
     [EMBEDDED_LINE_INFO] = {"-lineinfo", "-generate-line-info", false},
     [EMBEDDED_MAXREG] = {"-maxrregcount", "-maxreg ", true},
     [EMBEDDED_FTZ] = {"-ftz", "-ftz=", true},
@@ -38,7 +32,7 @@ static int32_t read_embedded_number(struct text text)
 
 bool embedded_find(struct text options, enum embedded_option option, int32_t *value)
 {
-    struct text wanted = text_of(spellings[option].spelling);
+    struct text wanted = text_of(embedded_table[option].spelling);
     const char *end, *found;
 
     if (options.size == 0)
@@ -51,18 +45,8 @@ bool embedded_find(struct text options, enum embedded_option option, int32_t *va
         return false;
     found += wanted.size;
     *value = 1;
-    if (spellings[option].has_value)
+    if (embedded_table[option].has_value)
         *value = read_embedded_number(
             (struct text){found, options.size - (size_t)(found - options.data)});
     return true;
-}
-
-const char *embedded_name(enum embedded_option option)
-{
-    return spellings[option].name;
-}
-
-const char *embedded_spelling(enum embedded_option option)
-{
-    return spellings[option].spelling;
 }

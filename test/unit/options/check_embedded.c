@@ -145,7 +145,7 @@ TEST(names_are_those_of_nvlinks_messages)
     };
 
     for (int i = 0; i < EMBEDDED_COUNT; i++) {
-        ck_assert_str_eq(embedded_name((enum embedded_option)i), names[i][0]);
-        ck_assert_str_eq(embedded_spelling((enum embedded_option)i), names[i][1]);
+        ck_assert_str_eq(embedded_table[i].name, names[i][0]);
+        ck_assert_str_eq(embedded_table[i].spelling, names[i][1]);
     }
 }
