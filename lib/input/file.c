@@ -143,30 +143,6 @@ static bool report_error(const struct input_file *file, int error)
     return report_unopened(file, strerror(error));
 }
 
-static bool read_stream(struct inputs *inputs, struct input_file *file, int fd)
-{
-    struct buffer buffer = {0};
-    ssize_t size = 1;
-
-    CONTEXT_DEFER(buffer_cleanup, &buffer);
-    while (size > 0 && buffer.size < STREAM_MAXIMUM) {
-        buffer_reserve(&buffer, STREAM_STEP);
-        size = read(fd, buffer.data + buffer.size, STREAM_STEP);
-        if (size < 0 && errno == EINTR)
-            size = 1;
-        else if (size > 0)
-            buffer.size += (size_t)size;
-    }
-    if (size < 0)
-        return report_error(file, errno);
-    if (size > 0)
-        return report_unopened(file, "it is no regular file and does not end");
-    if (buffer.size)
-        file->data =
-            (struct bytes){arena_copy(&inputs->arena, buffer.data, buffer.size, 1), buffer.size};
-    return true;
-}
-
 static off_t current_size(int fd)
 {
     struct stat status;
@@ -174,47 +150,45 @@ static off_t current_size(int fd)
     return fstat(fd, &status) == 0 ? status.st_size : -1;
 }
 
-/* Reads a regular file. A file that ends before its size, but keeps that size, is in /sys, where
- * files claim a page: it is read like a pipe, and cannot be watched. */
-static bool read_whole(struct inputs *inputs, struct input_file *file, int fd, bool *is_watched)
+/* Reads a regular file up to the size that it had, anything else up to its end. False, reported,
+ * when it ends before. That a regular file has another end, but keeps its size, is so in /proc,
+ * where all have size 0, and in /sys, where they claim a page. */
+static bool read_input(struct input_file *file, int fd)
 {
-    size_t size = (size_t)file->version.size;
-    uint8_t *data = arena_alloc(&inputs->arena, size, 1);
+    uint64_t most = file->version.size ? file->version.size : STREAM_MAXIMUM;
+    struct buffer *contents = &file->contents;
+    ssize_t size = 1;
 
-    *is_watched = descriptor_read(fd, data, size, 0);
-    if (*is_watched) {
-        file->data = (struct bytes){data, size};
-        return true;
+    while (size > 0 && contents->size < most) {
+        size_t step = file->version.size ? (size_t)most - contents->size : STREAM_STEP;
+
+        buffer_reserve(contents, step);
+        size = TEMP_FAILURE_RETRY(read(fd, contents->data + contents->size, step));
+        contents->size += size > 0 ? (size_t)size : 0;
     }
-    if (errno)
+    file->data = buffer_bytes(contents);
+    if (size < 0)
         return report_error(file, errno);
-    if (current_size(fd) == (off_t)size)
-        return read_stream(inputs, file, fd);
-    return report_unopened(file, "it became shorter while it was read");
+    if (size > 0 && !file->version.size)
+        return report_unopened(file, "it is no regular file and does not end");
+    return file->data.size >= file->version.size || current_size(fd) == (off_t)file->version.size ||
+           report_unopened(file, "it became shorter while it was read");
 }
 
 /* Files of /sys cannot be mapped. */
 static bool load_regular(struct inputs *inputs, struct input_file *file, int fd)
 {
-    bool is_settled = file_version_is_settled(&file->version), is_watched = true;
+    bool is_settled = file_version_is_settled(&file->version);
+    bool may_map = file->version.size > 0 && is_settled && !inputs->are_read && !file->thin &&
+                   inputs->mapping_count < MOST_MAPPINGS;
 
-    if (file->version.size > 0 && is_settled && !inputs->are_read &&
-        inputs->mapping_count < MOST_MAPPINGS) {
-        if (!descriptor_map(fd, &file->data))
-            return errno == ENODEV ? read_stream(inputs, file, fd) : report_error(file, errno);
-        file->is_mapped = true;
-        inputs->mapping_count++;
-    } else if (file->version.size > 0) {
-        if (!read_whole(inputs, file, fd, &is_watched))
-            return false;
-    } else {
-        if (!read_stream(inputs, file, fd))
-            return false;
-        /* Files of /proc have size 0, whatever they contain; others have it when they are about to
-         * be written. */
-        is_watched = file->data.size == 0 || current_size(fd) > 0;
-    }
-    if (is_watched)
+    file->is_mapped = may_map && descriptor_map(fd, &file->data);
+    inputs->mapping_count += file->is_mapped;
+    if (may_map && !file->is_mapped && errno != ENODEV)
+        return report_error(file, errno);
+    if (!file->is_mapped && !read_input(file, fd))
+        return false;
+    if (file->data.size == file->version.size || current_size(fd) != (off_t)file->version.size)
         watch_add(inputs->watch, file->path, &file->version, is_settled ? NULL : &file->data);
     return true;
 }
@@ -239,56 +213,53 @@ static bool load_input(struct inputs *inputs, struct input_file *file)
         return report_error(file, EISDIR);
     file->place = file_identity_of(&status);
     if (!S_ISREG(status.st_mode))
-        return read_stream(inputs, file, fd);
+        return read_input(file, fd);
     file_version_wait_for_writer(fd, &status);
     file->version = file_version_of(&status);
     return load_regular(inputs, file, fd);
 }
 
-static void unmap_file(struct input_file *file)
+/* `argument` is a struct input_file. The end of the program unmaps all files at once, which takes
+ * half the time of a call for each. */
+static void close_input(void *argument)
 {
-    if (file->is_mapped)
+    struct input_file *file = argument;
+
+    if (file->is_mapped && !self_exec_is_program())
         descriptor_unmap(&file->data);
     file->is_mapped = false;
-}
-
-/* The end of the program unmaps all files at once, which takes half the time of a call for each. */
-static void close_input(struct input_file *file)
-{
-    if (!self_exec_is_program())
-        unmap_file(file);
-    buffer_free(&file->archive);
+    buffer_free(&file->contents);
 }
 
 /* The largest size, with the name's, that a header's ten digits can hold. */
 #define LARGEST_MEMBER (9999999999 - NAME_MAX)
 
-/* Adds a file that `thin` names to the archive that is made of it: its name, which is in front of
- * the data, has an even length, so that data is aligned as in other archives. */
-static bool add_thin_member(struct inputs *inputs, struct input_file *thin, struct text name)
+/* Adds a file that the thin archive `thin` names to the one that is made of it: its name, which is
+ * in front of the data, has an even length, so that data is aligned as in other archives. */
+static bool add_thin_member(struct buffer *archive, struct inputs *inputs, const char *thin,
+                            struct text name)
 {
-    const char *slash = name.data[0] == '/' ? NULL : strrchr(thin->path, '/'), *base;
-    int folder = slash ? (int)(slash - thin->path) + 1 : 0;
+    const char *slash = name.data[0] == '/' ? NULL : strrchr(thin, '/'), *base;
+    int folder = slash ? (int)(slash - thin) + 1 : 0;
     struct input_file file = {
-        .path = arena_printf(&inputs->arena, "%.*s%.*s", folder, thin->path, TEXT_ARG(name)),
-        .thin = thin->path};
-    struct inputs contents = {.watch = inputs->watch, .are_read = true};
+        .path = arena_printf(&inputs->arena, "%.*s%.*s", folder, thin, TEXT_ARG(name)),
+        .thin = thin};
     size_t name_size;
 
-    CONTEXT_DEFER(arena_cleanup, &contents.arena);
-    if (!load_input(&contents, &file))
+    CONTEXT_DEFER(close_input, &file);
+    if (!load_input(inputs, &file))
         return false;
     if (file.data.size > LARGEST_MEMBER)
         return report_unopened(&file, "it is too large for an archive");
     base = basename(file.path);
     name_size = (strlen(base) + 1) & ~(size_t)1;
-    buffer_printf(&thin->archive, "#1/%-13zu%-12u%-6u%-6u%-8o%-10zu" ARFMAG, name_size, 0u, 0u, 0u,
-                  0644u, name_size + file.data.size);
-    buffer_string(&thin->archive, base);
-    buffer_align(&thin->archive, 2);
-    buffer_append(&thin->archive, file.data.data, file.data.size);
+    buffer_printf(archive, "#1/%-13zu%-12u%-6u%-6u%-8o%-10zu" ARFMAG, name_size, 0u, 0u, 0u, 0644u,
+                  name_size + file.data.size);
+    buffer_string(archive, base);
+    buffer_align(archive, 2);
+    buffer_append(archive, file.data.data, file.data.size);
     if (file.data.size % 2)
-        buffer_char(&thin->archive, '\n');
+        buffer_char(archive, '\n');
     ARENA_PUSH(&inputs->arena, inputs->thin_files.list, inputs->thin_files.count,
                inputs->thin_files.capacity) = file.path;
     return true;
@@ -299,15 +270,19 @@ static bool gather_thin(struct inputs *inputs, struct input_file *file)
 {
     struct archive names = {
         .name = file->path, .data = file->data, .is_thin = true, .offset = SARMAG};
+    struct buffer archive = {0};
     struct text name;
     struct bytes data;
     bool ok = true;
 
-    buffer_string(&file->archive, ARMAG);
+    CONTEXT_DEFER(buffer_cleanup, &archive);
+    buffer_string(&archive, ARMAG);
     while (ok && archive_next(&names, &name, &data))
-        ok = add_thin_member(inputs, file, name);
-    unmap_file(file);
-    file->data = buffer_bytes(&file->archive);
+        ok = add_thin_member(&archive, inputs, file->path, name);
+    close_input(file);
+    file->data = buffer_bytes(&archive);
+    file->contents = archive;
+    archive = (struct buffer){0};
     return ok && !names.is_damaged;
 }
 

@@ -33,8 +33,8 @@ struct input_file {
     const char *library;         /* "cudart" for -lcudart, else NULL */
     const char *thin;            /* the thin archive that names it, for messages; else NULL */
     struct bytes data;           /* whole contents */
-    bool is_mapped;              /* `data` is; else it was read */
-    struct buffer archive;       /* `data` of a thin archive: an ordinary one with its members */
+    bool is_mapped;              /* `data` is; else it is in: */
+    struct buffer contents;      /* of a thin archive, an ordinary one with its members */
     struct file_identity place;  /* which file it is */
     struct file_version version; /* before it was read */
     enum file_kind kind;
