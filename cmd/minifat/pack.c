@@ -23,17 +23,11 @@
 #define ENTRY_HEADER_SIZE sizeof(struct fatbin_entry_header)
 #define DESCRIPTOR_SIZE   sizeof(struct fatbin_string)
 
-/* Offload binaries. */
-#define OFFLOAD_MAGIC       0xad10ff10u
-#define OFFLOAD_HEADER_SIZE 32u
-#define OFFLOAD_ENTRY_SIZE  40u
-#define OFFLOAD_PAIRS       2u
-#define OFFLOAD_TEXTS       (OFFLOAD_HEADER_SIZE + OFFLOAD_ENTRY_SIZE + OFFLOAD_PAIRS * 16u)
-#define OFFLOAD_CUDA        0x00020000u /* the producer, in the upper half */
-#define OFFLOAD_BITCODE     2u
-#define OFFLOAD_CUBIN       3u
-#define OFFLOAD_PTX         5u
-#define OFFLOAD_TRIPLE      "nvptx64-nvidia-cuda"
+#define OFFLOAD_TRIPLE "nvptx64-nvidia-cuda"
+
+/* An offload binary of version 1, whose pairs have no sizes. */
+#define PAIR_SIZE offsetof(struct offload_pair, size)
+#define TEXTS     (sizeof(struct offload_header) + sizeof(struct offload_entry) + 2 * PAIR_SIZE)
 
 /* The level that gives fatbinary's frames, byte for byte, with libzstd 1.5. */
 #define ZSTD_LEVEL 5
@@ -237,43 +231,39 @@ bool pack_concatenated(struct buffer *container, const struct pack_parts *parts,
     return true;
 }
 
-static void put_offload_head(struct buffer *binaries, const struct inspected *image,
-                             size_t image_offset, size_t image_size)
-{
-    unsigned kind = image->kind == FATBIN_BITCODE ? OFFLOAD_BITCODE
-                    : image->kind == FATBIN_ELF   ? OFFLOAD_CUBIN
-                                                  : OFFLOAD_PTX;
-
-    buffer_u32(binaries, OFFLOAD_MAGIC);
-    buffer_u32(binaries, 1);
-    buffer_u64(binaries, align_to_8(image_offset + image_size));
-    buffer_u64(binaries, OFFLOAD_HEADER_SIZE);
-    buffer_u64(binaries, OFFLOAD_ENTRY_SIZE);
-    buffer_u32(binaries, OFFLOAD_CUDA | kind);
-    buffer_u32(binaries, 0);
-    buffer_u64(binaries, OFFLOAD_HEADER_SIZE + OFFLOAD_ENTRY_SIZE);
-    buffer_u64(binaries, OFFLOAD_PAIRS);
-    buffer_u64(binaries, image_offset);
-    buffer_u64(binaries, image_size);
-}
-
 bool pack_offload(struct buffer *binaries, const struct inspected *image, struct bytes contents,
                   const char *name)
 {
     /* The first text is empty, as in an ELF string table. */
     static const char keys[] = "\0arch\0triple\0" OFFLOAD_TRIPLE;
-    const size_t arch = 1, triple = 6, triple_value = 13, arch_value = sizeof keys;
+    const struct offload_pair pairs[] = {{.key = TEXTS + 1, .value = TEXTS + sizeof keys},
+                                         {.key = TEXTS + 6, .value = TEXTS + 13}};
     char sm[ARCH_NAME_SIZE];
     size_t arch_size = strlen(arch_name(image->arch, sm)) + 1;
-    size_t image_offset = align_to_8(OFFLOAD_TEXTS + arch_value + arch_size);
+    const struct offload_entry entry = {
+        .kind = image->kind == FATBIN_BITCODE ? OFFLOAD_BITCODE
+                : image->kind == FATBIN_ELF   ? OFFLOAD_CUBIN
+                                              : OFFLOAD_PTX,
+        .producer = OFFLOAD_CUDA,
+        .texts = sizeof(struct offload_header) + sizeof entry,
+        .text_count = 2,
+        .image = align_to_8(TEXTS + sizeof keys + arch_size),
+        .image_size = contents.size,
+    };
+    const struct offload_header header = {
+        .magic = OFFLOAD_MAGIC,
+        .version = 1,
+        .size = align_to_8(entry.image + entry.image_size),
+        .entries = sizeof header,
+        .count = sizeof entry,
+    };
 
     if (image->kind == FATBIN_NVVM)
         return diag_error("'%s' is LTO-IR, which no offload binary has", name);
-    put_offload_head(binaries, image, image_offset, contents.size);
-    buffer_u64(binaries, OFFLOAD_TEXTS + arch);
-    buffer_u64(binaries, OFFLOAD_TEXTS + arch_value);
-    buffer_u64(binaries, OFFLOAD_TEXTS + triple);
-    buffer_u64(binaries, OFFLOAD_TEXTS + triple_value);
+    buffer_append(binaries, &header, sizeof header);
+    buffer_append(binaries, &entry, sizeof entry);
+    buffer_append(binaries, &pairs[0], PAIR_SIZE);
+    buffer_append(binaries, &pairs[1], PAIR_SIZE);
     buffer_append(binaries, keys, sizeof keys);
     buffer_append(binaries, sm, arch_size);
     buffer_align(binaries, 8);

@@ -1,12 +1,8 @@
 /* offload.h: offload binaries, in which clang's new driver puts device code into host objects.
  *
- * Layout (little endian; OffloadBinary.h of LLVM): a header {u8 magic[4] 10 FF 10 AD, u32 version,
- * u64 size of the whole, u64 offset of the entries, u64 their number (version 1: their size, of one
- * entry)}, entries {u16 kind of image, u16 kind of offloading, u32 flags, u64 offset and number of
- * texts, u64 offset and size of the image}, and a list of pairs of texts {u64 offset of the key,
- * u64 of the value; from version 2 on, u64 size of the value}. Offsets are relative to the header.
- * Version 3 has 8 bytes more after its header: the size before compression, or 0. Section
- * .llvm.offloading has such binaries back to back, 8-aligned.
+ * Layout (little endian; OffloadBinary.h of LLVM): a header, entries, and lists of texts. Offsets
+ * are relative to the header. Version 3 has 8 bytes more after its header: the size before
+ * compression, or 0. Section .llvm.offloading has such binaries back to back, 8-aligned.
  *
  * Not supported: compressed ones. */
 #pragma once
@@ -14,8 +10,31 @@
 #include "base/text.h"
 
 #define OFFLOAD_SECTION ".llvm.offloading"
+#define OFFLOAD_MAGIC   0xad10ff10u /* 10 FF 10 AD */
 
-#define OFFLOAD_OPENMP 1u
+/* Kinds of images, of those that have one, and their producers. */
+enum { OFFLOAD_BITCODE = 2, OFFLOAD_CUBIN, OFFLOAD_FATBINARY, OFFLOAD_PTX };
+enum { OFFLOAD_OPENMP = 1, OFFLOAD_CUDA };
+
+struct offload_header {
+    uint32_t magic, version;
+    uint64_t size;    /* of the whole */
+    uint64_t entries; /* their offset */
+    uint64_t count;   /* of entries; version 1: the size of the only one */
+};
+
+struct offload_entry {
+    uint16_t kind, producer;
+    uint32_t flags;
+    uint64_t texts, text_count; /* offset and number of pairs: a key and its value */
+    uint64_t image, image_size; /* offset and size */
+};
+
+/* A pair of texts, which end with a NUL. */
+struct offload_pair {
+    uint64_t key, value;
+    uint64_t size; /* of the value; from version 2 on */
+};
 
 /* One image, with views of the binary. */
 struct offload_image {
