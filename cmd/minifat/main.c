@@ -1,10 +1,8 @@
 /* main.c: command line -> inputs -> container -> file. */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/arena.h"
 #include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "link/link.h"
 #include "os/cleanup.h"
@@ -18,7 +16,6 @@ struct command {
     char **argv;
     struct options options;
     struct inputs inputs;
-    struct inspected *images;   /* of the inputs */
     struct pack_parts parts[2]; /* without and with .nv.compat */
     struct buffer container;
     struct buffer object;
@@ -41,59 +38,42 @@ static bool open_inputs(struct command *command)
 /* Inspects all inputs, so that all errors are reported. */
 static bool inspect_inputs(struct command *command)
 {
-    const struct options *options = &command->options;
+    struct options *options = &command->options;
     bool ok = true;
 
-    command->images = memory_zalloc(options->input_count, sizeof *command->images);
     for (size_t i = 0; i < options->input_count; i++)
         ok &= inspect_file(&command->inputs.files[i], &options->inputs[i].request,
-                           &command->images[i]);
+                           &options->inputs[i].image);
     return ok;
 }
 
-static struct pack_parts *parts_of(struct command *command, const struct inspected *image)
-{
-    return &command->parts[image->compat.size > 0];
-}
-
-/* Under --concat, a cubin that is the only one of its form stays an entry, as fatbinary 13.5 does
- * it; the others are behind all entries. */
-static bool gather_parts(struct command *command)
-{
-    const struct options *options = &command->options;
-    unsigned counts[2] = {0};
-    bool ok = true;
-
-    for (size_t i = 0; i < options->input_count; i++)
-        counts[command->images[i].compat.size > 0] += command->images[i].kind == FATBIN_ELF;
-    for (size_t i = 0; i < options->input_count; i++) {
-        struct inspected *image = &command->images[i];
-
-        if (image->kind == FATBIN_ELF && counts[image->compat.size > 0] > 1)
-            ok &=
-                pack_part(parts_of(command, image), image, &options->pack, options->inputs[i].path);
-    }
-    return ok;
-}
-
+/* Packs cubins together under --concat. One that is the only one of its form stays an entry, as
+ * fatbinary 13.5 does it; the others are behind all entries. */
 static bool pack_entries(struct command *command)
 {
     const struct options *options = &command->options;
-    bool ok;
+    const struct pack_request *request = &options->pack;
+    unsigned counts[2] = {0};
+    bool ok = true;
 
     pack_begin(&command->container);
-    ok = !options->pack.concatenates || gather_parts(command);
+    for (size_t i = 0; i < options->input_count; i++) {
+        const struct inspected *image = &options->inputs[i].image;
+
+        counts[image->compat.size > 0] += image->kind == FATBIN_ELF;
+    }
     for (size_t i = 0; i < options->input_count; i++) {
         const struct options_input *input = &options->inputs[i];
-        struct inspected *image = &command->images[i];
+        const struct inspected *image = &input->image;
+        bool has_compat = image->compat.size > 0;
 
-        if (image->kind != FATBIN_ELF || parts_of(command, image)->count == 0)
-            ok &=
-                pack_entry(&command->container, image, input->options, &options->pack, input->path);
+        ok &= request->concatenates && image->kind == FATBIN_ELF && counts[has_compat] > 1
+                  ? pack_part(&command->parts[has_compat], image, request, input->path)
+                  : pack_entry(&command->container, image, input->options, request, input->path);
     }
     for (size_t i = 0; i < 2; i++)
         if (command->parts[i].count)
-            ok &= pack_concatenated(&command->container, &command->parts[i], &options->pack);
+            ok &= pack_concatenated(&command->container, &command->parts[i], request);
     pack_end(&command->container);
     return ok;
 }
@@ -104,8 +84,8 @@ static bool pack_binaries(struct command *command)
     bool ok = true;
 
     for (size_t i = 0; i < options->input_count; i++)
-        ok &= pack_offload(&command->container, &command->images[i], command->inputs.files[i].data,
-                           options->inputs[i].path);
+        ok &= pack_offload(&command->container, &options->inputs[i].image,
+                           command->inputs.files[i].data, options->inputs[i].path);
     return ok;
 }
 
@@ -146,9 +126,6 @@ static enum link_code run_minifat(void *argument)
 
 static void free_command(struct command *command)
 {
-    for (size_t i = 0; command->images && i < command->options.input_count; i++)
-        inspect_free(&command->images[i]);
-    free(command->images);
     for (size_t i = 0; i < 2; i++) {
         buffer_free(&command->parts[i].records);
         buffer_free(&command->parts[i].payload);

@@ -118,7 +118,8 @@ enum options_format { FORMAT_BY_SUFFIX, FORMAT_FATBIN, FORMAT_OBJECT, FORMAT_OFF
 struct options_input {
     const char *path;
     struct inspect_request request;
-    struct text options; /* the entry's option string */
+    struct text options;    /* the entry's option string */
+    struct inspected image; /* empty until it is inspected */
 };
 
 /* What the command line says. Start with {0}; free with options_free. Strings are argv's. */

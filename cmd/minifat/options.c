@@ -248,6 +248,8 @@ enum options_action options_read(struct options *options, int argc, char **argv)
 
 void options_free(struct options *options)
 {
+    for (size_t i = 0; i < options->input_count; i++)
+        inspect_free(&options->inputs[i].image);
     free(options->inputs);
     *options = (struct options){0};
 }
