@@ -269,94 +269,89 @@ void contents_report_missing(const struct members *members, bool suppress_arch_w
 
 /* A search for names in such objects. */
 struct whole_search {
-    const struct members *members;
     struct table names;         /* by name: its number */
-    const char **found;         /* by number: the object that has it */
+    const char **notes;         /* by number */
+    struct arena *arena;        /* of the notes */
     const struct member *first; /* the first that was searched */
-    const struct member *at;
-    struct arena arena; /* the member's code */
+    bool is_any_found;
 };
 
 static bool is_in_name(char c)
 {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    return text_is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
 /* Measured: a function that ptxas put into a kernel's section is "$kernel$function". */
-static void search_names(struct whole_search *search, struct bytes data)
+static void search_names(struct whole_search *search, const char *object, struct text text)
 {
-    const char *text = (const char *)data.data;
+    for (size_t at = 0, end; at < text.size; at = end + 1) {
+        uint32_t number = TABLE_NONE;
 
-    for (size_t at = 0, end; at < data.size; at = end + 1) {
-        uint32_t number;
-
-        for (end = at; end < data.size && is_in_name(text[end]);)
+        for (end = at; end < text.size && is_in_name(text.data[end]);)
             end++;
-        number =
-            end > at ? table_find(&search->names, (struct text){text + at, end - at}) : TABLE_NONE;
-        if (number != TABLE_NONE && !search->found[number])
-            search->found[number] = search->at->object_name;
+        if (end > at)
+            number = table_find(&search->names, (struct text){text.data + at, end - at});
+        if (number == TABLE_NONE || search->notes[number])
+            continue;
+        search->is_any_found = true;
+        search->notes[number] =
+            arena_printf(search->arena,
+                         "'%s' defines it, but its device code is linked already: "
+                         "compile it with -dc (-rdc=true)",
+                         object);
     }
 }
 
 /* A linked program has no names but those that it defines, and the driver's. */
-static void search_objects(struct whole_search *search)
+static void search_objects(struct whole_search *search, const struct members *members)
 {
     struct inflation inflation = {.limit = SEARCHED_MAXIMUM};
+    struct arena arena = {0}; /* a member's code */
 
     DIAG_SILENCE();
-    for (size_t i = 0; i < search->members->count; i++) {
+    CONTEXT_DEFER(arena_cleanup, &arena);
+    for (size_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->list[i];
         struct hostobj object;
         struct bytes code, names;
 
-        search->at = &search->members->list[i];
-        if (!search->at->is_whole || search->at->is_system)
+        if (!member->is_whole || member->is_system)
             continue;
         if (!search->first)
-            search->first = search->at;
-        if (!member_code(search->at, &inflation, &search->arena, &code))
+            search->first = member;
+        if (!member_code(member, &inflation, &arena, &code))
             continue;
-        if (search->at->entry.kind == FATBIN_PTX)
-            search_names(search, code);
-        if (search->at->entry.kind != FATBIN_ELF)
+        if (member->entry.kind == FATBIN_PTX)
+            search_names(search, member->object_name,
+                         (struct text){(const char *)code.data, code.size});
+        if (member->entry.kind != FATBIN_ELF)
             continue;
-        HOSTOBJ_OPEN(&object, search->at->name, code);
+        HOSTOBJ_OPEN(&object, member->name, code);
         while (hostobj_next(&object, ".strtab", &names))
-            search_names(search, names);
+            search_names(search, member->object_name,
+                         (struct text){(const char *)names.data, names.size});
     }
 }
 
 const char **contents_explain_undefined(const struct members *members, const struct text *names,
                                         size_t count, struct arena *arena)
 {
-    struct whole_search search = {.members = members};
-    const char **notes;
-    bool any = false;
+    struct whole_search search = {.arena = arena,
+                                  .notes = arena_zalloc(arena, count, sizeof *search.notes)};
 
-    notes = arena_zalloc(arena, count, sizeof *notes);
     if (!members || count == 0)
-        return notes;
-    CONTEXT_DEFER(arena_cleanup, &search.arena);
+        return search.notes;
     CONTEXT_DEFER(table_cleanup, &search.names);
-    search.found = arena_zalloc(&search.arena, count, sizeof *search.found);
     for (size_t i = 0; i < count; i++)
         table_set(&search.names, names[i], (uint32_t)i);
-    search_objects(&search);
-    for (size_t i = 0; i < count; i++) {
-        const char *object = search.found[table_find(&search.names, names[i])];
-
-        any |= object != NULL;
-        if (object)
-            notes[i] = arena_printf(arena,
-                                    "'%s' defines it, but its device code is linked already: "
-                                    "compile it with -dc (-rdc=true)",
-                                    object);
-    }
-    if (!any && search.first)
-        notes[count - 1] =
+    search_objects(&search, members);
+    for (size_t i = 0; i < count; i++)
+        search.notes[i] = search.notes[table_find(&search.names, names[i])];
+    if (!search.is_any_found && search.first)
+        search.notes[count - 1] =
             arena_printf(arena,
                          "the device code of '%s' is linked already, so that nothing in it can be "
                          "referred to: compile it with -dc (-rdc=true)",
                          search.first->object_name);
-    return notes;
+    return search.notes;
 }
