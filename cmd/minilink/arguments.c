@@ -150,11 +150,13 @@ bool arguments_read(struct options *options, const struct arguments *arguments)
     char *const *others = nvptx_ld_words(&options->arena, arguments->argc, arguments->argv, &count);
     struct reader reader = {options, make_list(&options->arena)};
     struct response_file words = {.total = &options->response};
+    bool ok = true;
 
     list = others ? others : list;
     reporting_begin((const char *const *)list, count, options->color);
     opterr = 0;
     begin_words(&options->arena, &words);
-    return response_file_add(&words, &options->arena, list, count) &&
-           read_response_words(&reader, &words);
+    for (size_t i = 0; i < count && ok; i++)
+        ok = response_file_add(&words, &options->arena, list[i]);
+    return ok && read_response_words(&reader, &words);
 }

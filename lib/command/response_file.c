@@ -20,23 +20,12 @@ static void close_response_file(void *file)
     fclose(file);
 }
 
-/* Notes the version of a file that has been read; of a pipe there is none. */
-static void note_version(struct watch *watch, const char *path, const struct stat *status,
-                         const struct buffer *text)
-{
-    struct file_version version = file_version_of(status);
-    struct bytes contents = buffer_bytes(text);
-
-    if (S_ISREG(status->st_mode))
-        watch_add(watch, path, &version, file_version_is_settled(&version) ? NULL : &contents);
-}
-
 /* Appends the file to the empty `text`, up to one byte more than `most`. */
 static bool read_response_file(const char *path, struct buffer *text, size_t most,
                                struct watch *watch)
 {
     FILE *file = fopen(path, "re");
-    struct stat status;
+    struct stat status = {0};
     char block[4096];
     size_t got;
 
@@ -45,13 +34,17 @@ static bool read_response_file(const char *path, struct buffer *text, size_t mos
     if (!file)
         return false;
     CONTEXT_DEFER(close_response_file, file);
-    if (fstat(fileno(file), &status) != 0)
-        status = (struct stat){0};
+    fstat(fileno(file), &status);
     while (text->size <= most && (got = fread(block, 1, sizeof block, file)) > 0)
         buffer_append(text, block, got);
     if (ferror(file))
         return false;
-    note_version(watch, path, &status, text);
+    if (S_ISREG(status.st_mode)) { /* of a pipe there is no version */
+        const struct file_version version = file_version_of(&status);
+        const struct bytes contents = buffer_bytes(text);
+
+        watch_add(watch, path, &version, file_version_is_settled(&version) ? NULL : &contents);
+    }
     return true;
 }
 
@@ -77,59 +70,48 @@ static bool read_within_limits(struct response_file_total *total, struct arena *
     return false;
 }
 
-/* Where words are taken from. */
-struct word_source {
-    struct text text;
-    size_t at;
-    size_t started; /* where the word at hand begins */
-    char stray;     /* a quote that is not closed, or a backslash with nothing after it */
-};
-
-static bool next_file_word(struct word_source *source, struct buffer *word)
+/* Takes the first word off *text. *stray is a quote that is not closed, or a backslash with nothing
+ * after it; else 0. */
+static void take_file_word(struct text *text, struct buffer *word, char *stray)
 {
-    struct text text = source->text;
-    size_t at = source->at;
     char quote = 0;
 
     word->size = 0;
-    while (at < text.size && text_is_space(text.data[at]))
-        at++;
-    source->started = at;
-    if (at == text.size)
-        return false;
-    for (; at < text.size && (quote || !text_is_space(text.data[at])); at++) {
-        char c = text.data[at];
+    *stray = 0;
+    for (; text->size && (quote || !text_is_space(*text->data)); *text = text_drop(*text, 1)) {
+        char c = *text->data;
+        bool is_escape = c == '\\' && quote != '\'';
 
-        if (c == '\\' && quote != '\'' && at + 1 < text.size)
-            buffer_char(word, text.data[++at]);
-        else if (c == '\\' && quote != '\'')
-            source->stray = c;
-        else if (quote && c == quote)
+        if (is_escape && text->size == 1) {
+            *stray = c;
+        } else if (is_escape) {
+            *text = text_drop(*text, 1);
+            buffer_char(word, *text->data);
+        } else if (quote && c == quote) {
             quote = 0;
-        else if (!quote && (c == '"' || c == '\''))
+        } else if (!quote && (c == '"' || c == '\'')) {
             quote = c;
-        else
+        } else {
             buffer_char(word, c);
+        }
     }
-    source->stray = quote ? quote : source->stray;
-    source->at = at;
-    return true;
+    if (quote)
+        *stray = quote;
 }
 
-/* The word would contain all that follows it. nvlink's words. */
-static bool report_stray(const struct word_source *source, const char *path)
+/* The word at `start` would contain all that follows it. nvlink's words. */
+static bool report_stray(char stray, const char *path, struct text text, size_t start)
 {
-    const struct diag_place at = diag_place_of(path, source->text, source->started);
+    const struct diag_place at = diag_place_of(path, text, start);
     const struct diag_place place = diag_place_find(&at);
 
     return diag_fatal(
-        "Stray '%c' character in options file '%s': %s, in the word that begins in line %u",
-        source->stray, path,
-        source->stray == '\\' ? "nothing follows the backslash" : "the quote is not closed",
+        "Stray '%c' character in options file '%s': %s, in the word that begins in line %u", stray,
+        path, stray == '\\' ? "nothing follows the backslash" : "the quote is not closed",
         place.line);
 }
 
-static bool add_file_word(struct response_file *words, struct arena *arena, char *word)
+bool response_file_add(struct response_file *words, struct arena *arena, char *word)
 {
     struct stat status;
 
@@ -139,26 +121,28 @@ static bool add_file_word(struct response_file *words, struct arena *arena, char
     return true;
 }
 
-bool response_file_add(struct response_file *words, struct arena *arena, char *const *list,
-                       size_t count)
+static bool add_file_words(struct response_file *words, struct arena *arena, struct text text,
+                           const char *path)
 {
-    for (size_t i = 0; i < count; i++)
-        if (!add_file_word(words, arena, list[i]))
-            return false;
-    return true;
-}
-
-static bool add_file_words(struct response_file *words, struct arena *arena,
-                           struct word_source *source, const char *path)
-{
+    struct text rest = text;
     struct buffer word = {0};
-    bool ok = true;
+    char stray;
 
     CONTEXT_DEFER(buffer_cleanup, &word);
-    while (ok && next_file_word(source, &word))
-        ok = source->stray ? report_stray(source, path)
-                           : add_file_word(words, arena, arena_string(arena, buffer_view(&word)));
-    return ok;
+    while (rest.size) {
+        size_t start = text.size - rest.size;
+
+        if (text_is_space(*rest.data)) {
+            rest = text_drop(rest, 1);
+            continue;
+        }
+        take_file_word(&rest, &word, &stray);
+        if (stray)
+            return report_stray(stray, path, text, start);
+        if (!response_file_add(words, arena, arena_string(arena, buffer_view(&word))))
+            return false;
+    }
+    return true;
 }
 
 /* Whether the file, which is to be read at this depth, is being read at a lesser one. */
@@ -177,7 +161,6 @@ static bool names_itself(struct response_file_total *total, const char *path)
 bool response_file_add_file(struct response_file *words, struct arena *arena, const char *path)
 {
     struct response_file_total *total = words->total;
-    struct word_source source = {0};
     struct buffer text = {0};
     bool ok;
 
@@ -188,9 +171,8 @@ bool response_file_add_file(struct response_file *words, struct arena *arena, co
         return diag_fatal("Options file '%s' names itself, directly or by other files", path);
     CONTEXT_DEFER(buffer_cleanup, &text);
     ok = read_within_limits(total, arena, path, &text);
-    source.text = buffer_view(&text);
     total->depth++;
-    ok = ok && add_file_words(words, arena, &source, path);
+    ok = ok && add_file_words(words, arena, buffer_view(&text), path);
     total->depth--;
     return ok;
 }

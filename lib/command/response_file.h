@@ -31,9 +31,8 @@ struct response_file {
     struct response_file_total *total;
 };
 
-/* Appends the words of a command line (argv[1] on), expanding @file. False when reported. */
-bool response_file_add(struct response_file *words, struct arena *arena, char *const *list,
-                       size_t count);
+/* Appends a word of a command line, or the words of the file in @file. False when reported. */
+bool response_file_add(struct response_file *words, struct arena *arena, char *word);
 
 /* Appends the words of the file `path`. False when reported: no such file, it names itself, nested
  * too deep, too much in all, a quote that is not closed. */
