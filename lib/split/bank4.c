@@ -121,21 +121,21 @@ void bank4_add_functions(const struct bank4 *bank4, struct closure *closure)
 static void write_parameter(struct writer *writer, const struct ptx_parameter *parameter,
                             uint32_t index)
 {
-    writer_printf(writer, ".param .align %" PRIu32 " ",
+    buffer_printf(&writer->text, ".param .align %" PRIu32 " ",
                   parameter->alignment ? parameter->alignment : 1);
     writer_text(writer, parameter->type_text);
-    writer_printf(writer, " p%" PRIu32, index);
+    buffer_printf(&writer->text, " p%" PRIu32, index);
     if (parameter->is_array)
-        writer_printf(writer, "[%" PRIu64 "]", parameter->size);
-    writer_text(writer, TEXT(";\n"));
+        buffer_printf(&writer->text, "[%" PRIu64 "]", parameter->size);
+    buffer_string(&writer->text, ";\n");
 }
 
 static void write_arguments(struct writer *writer, uint32_t from, uint32_t to)
 {
     for (uint32_t i = from; i < to; i++)
-        writer_printf(writer, "%sp%" PRIu32, i > from ? ", " : "(", i);
+        buffer_printf(&writer->text, "%sp%" PRIu32, i > from ? ", " : "(", i);
     if (from < to)
-        writer_text(writer, TEXT(")"));
+        buffer_string(&writer->text, ")");
 }
 
 /* "@!%p bra skip; call (p0), f, (p1, p2); skip:" */
@@ -144,31 +144,32 @@ static void write_call(const struct bank4 *bank4, struct writer *writer, uint32_
     uint32_t symbol = bank4->functions[index];
     const struct ptx_function *function = &bank4->plan->program->symbols[symbol].item->function;
 
-    writer_printf(writer, "setp.ne.u32 %%p1, %%r1, %" PRIu32 ";\n@%%p1 bra skip%" PRIu32 ";\n{\n",
-                  index, index);
+    buffer_printf(&writer->text,
+                  "setp.ne.u32 %%p1, %%r1, %" PRIu32 ";\n@%%p1 bra skip%" PRIu32 ";\n{\n", index,
+                  index);
     for (uint32_t i = 0; i < function->parameter_count; i++)
         write_parameter(writer, &function->parameters[i], i);
-    writer_text(writer, TEXT("call "));
+    buffer_string(&writer->text, "call ");
     write_arguments(writer, 0, function->return_count);
     if (function->return_count)
-        writer_text(writer, TEXT(", "));
+        buffer_string(&writer->text, ", ");
     writer_text(writer, plan_name(bank4->plan, symbol));
     if (function->return_count < function->parameter_count)
-        writer_text(writer, TEXT(", "));
+        buffer_string(&writer->text, ", ");
     write_arguments(writer, function->return_count, function->parameter_count);
-    writer_printf(writer, ";\n}\nskip%" PRIu32 ":\n", index);
+    buffer_printf(&writer->text, ";\n}\nskip%" PRIu32 ":\n", index);
 }
 
 void bank4_write(const struct bank4 *bank4, struct writer *writer)
 {
     for (uint32_t k = bank4->kernel_count; k-- > 0;) {
-        writer_printf(writer,
+        buffer_printf(&writer->text,
                       ".visible .entry " BANK4_STEM "%" PRIu32
                       "()\n{\n.reg .pred %%p<2>;\n.reg .b32 %%r<2>;\nmov.u32 %%r1, %%tid.x;\n",
                       k);
         for (uint32_t i = 0; i < bank4->function_count; i++)
             if (bank4->kernels[k] >> i & 1)
                 write_call(bank4, writer, i);
-        writer_text(writer, TEXT("ret;\n}\n"));
+        buffer_string(&writer->text, "ret;\n}\n");
     }
 }

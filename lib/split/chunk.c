@@ -35,7 +35,7 @@ static enum ptx_linkage linkage_here(const struct plan *plan, uint32_t symbol)
 static void write_linkage_words(struct chunk_context *context, enum ptx_linkage linkage)
 {
     if (linkage != PTX_INTERNAL)
-        writer_printf(&context->writer, "%s ", ptx_linkage_names[linkage]);
+        buffer_printf(&context->writer.text, "%s ", ptx_linkage_names[linkage]);
 }
 
 /* The file table, up to the last file of a module with functions in the chunk. It may have no gap:
@@ -53,9 +53,9 @@ static void write_files(struct chunk_context *context)
     for (size_t i = 0; i < count; i++) {
         const struct program_file *file = &program->files[i];
 
-        writer_printf(&context->writer, ".file\t%u ", file->number);
+        buffer_printf(&context->writer.text, ".file\t%u ", file->number);
         writer_text(&context->writer, file->name);
-        writer_text(&context->writer, TEXT("\n"));
+        buffer_string(&context->writer.text, "\n");
     }
 }
 
@@ -78,7 +78,7 @@ static void write_extras(struct chunk_context *context, enum ptx_item_kind kind)
             !has_extras(context, extra->module))
             continue;
         writer_edited(&context->writer, extra->item->text, details->edits, details->edit_count);
-        writer_text(&context->writer, TEXT("\n"));
+        buffer_string(&context->writer.text, "\n");
     }
 }
 
@@ -93,14 +93,15 @@ static void write_function_declaration(struct chunk_context *context, uint32_t s
                                      : PTX_EXTERN);
     chunk_write_text(context, symbol, entry->item->function.head);
     if (performance->is_noreturn)
-        writer_text(writer, TEXT(" .noreturn"));
+        buffer_string(&writer->text, " .noreturn");
     if (performance->has_abi_preserve)
-        writer_printf(writer, " .abi_preserve %u", performance->abi_preserve);
+        buffer_printf(&writer->text, " .abi_preserve %u", performance->abi_preserve);
     if (performance->has_abi_preserve_control)
-        writer_printf(writer, " .abi_preserve_control %u", performance->abi_preserve_control);
+        buffer_printf(&writer->text, " .abi_preserve_control %u",
+                      performance->abi_preserve_control);
     if (!entry->item->function.is_entry) /* ptxas takes none of a kernel's in a declaration */
         writer_text(writer, performance->unknown);
-    writer_text(writer, TEXT(";\n"));
+    buffer_string(&writer->text, ";\n");
 }
 
 /* "LINKAGE .global .align 4 .b8 name[4]", without the `;`. */
@@ -111,7 +112,7 @@ static void write_variable_head(struct chunk_context *context, uint32_t symbol,
 
     write_linkage_words(context, linkage);
     writer_text(&context->writer, entry->item->variable.prefix);
-    writer_text(&context->writer, TEXT(" "));
+    buffer_string(&context->writer.text, " ");
     chunk_write_text(context, symbol, entry->item->variable.declarator);
 }
 
@@ -134,7 +135,7 @@ static void write_declarations(struct chunk_context *context)
              context->declared.stamps[symbol] != context->declared.stamp))
             continue;
         write_variable_head(context, symbol, PTX_EXTERN);
-        writer_text(&context->writer, TEXT(";\n"));
+        buffer_string(&context->writer.text, ";\n");
     }
 }
 
@@ -142,17 +143,17 @@ static void write_declarations(struct chunk_context *context)
  * elsewhere. */
 static void write_origin(struct chunk_context *context, uint32_t module)
 {
-    const char *file = context->plan->program->modules[module]->file;
-    char *comment;
+    struct buffer *out = &context->writer.text;
+    size_t begin = out->size;
 
     if (context->stable || context->origin == module + 1)
         return;
     context->origin = module + 1;
-    comment = arena_string(context->writer.arena, text_of(file));
-    for (char *c = comment; *c; c++)
-        if ((unsigned char)*c < ' ')
-            *c = '?';
-    writer_printf(&context->writer, "// from %s\n", comment);
+    buffer_printf(out, "// from %s", context->plan->program->modules[module]->file);
+    for (size_t i = begin; i < out->size; i++)
+        if ((unsigned char)out->data[i] < ' ')
+            out->data[i] = '?';
+    buffer_char(out, '\n');
 }
 
 static void write_variable(struct chunk_context *context, uint32_t symbol)
@@ -165,11 +166,11 @@ static void write_variable(struct chunk_context *context, uint32_t symbol)
                        entry->item->line);
     write_variable_head(context, symbol, linkage_here(context->plan, symbol));
     if (initialiser.size) {
-        writer_text(&context->writer, TEXT(" = "));
+        buffer_string(&context->writer.text, " = ");
         chunk_write_text(context, symbol, initialiser);
     }
     writer_end_range(&context->writer);
-    writer_text(&context->writer, TEXT(";\n"));
+    buffer_string(&context->writer.text, ";\n");
 }
 
 static void write_function(struct chunk_context *context, uint32_t symbol)
@@ -184,14 +185,14 @@ static void write_function(struct chunk_context *context, uint32_t symbol)
     write_linkage_words(context, linkage_here(context->plan, symbol));
     chunk_write_text(context, symbol, (struct text){text.data + head, text.size - head});
     writer_end_range(&context->writer);
-    writer_text(&context->writer, TEXT("\n"));
+    buffer_string(&context->writer.text, "\n");
 }
 
 static void write_alias(struct chunk_context *context, uint32_t symbol)
 {
     uint32_t target = context->plan->program->symbols[symbol].alias_target;
 
-    writer_printf(&context->writer, ".alias %.*s, %.*s;\n",
+    buffer_printf(&context->writer.text, ".alias %.*s, %.*s;\n",
                   TEXT_ARG(plan_name(context->plan, symbol)),
                   TEXT_ARG(plan_name(context->plan, target)));
 }
@@ -288,7 +289,7 @@ static void count_function(struct chunk_context *context, uint32_t symbol, uint6
     if (entry->item->text.size <= *heaviest)
         return;
     *heaviest = entry->item->text.size;
-    chunk->first_function = arena_string(context->writer.arena, entry->own_name);
+    chunk->first_function = arena_string(context->arena, entry->own_name);
 }
 
 /* Adds what a whole program has besides the symbols that its kernels reach. The alignment of
@@ -389,7 +390,7 @@ static void start_chunks(struct chunk_context *context, struct chunks *chunks,
     const struct program *program = plan->program;
 
     context->plan = plan;
-    context->writer.arena = &chunks->arena;
+    context->arena = &chunks->arena;
     context->writer.request = plan->request;
     context->needed = closure_new(plan);
     context->declared = closure_new(plan);
@@ -400,6 +401,8 @@ static void start_chunks(struct chunk_context *context, struct chunks *chunks,
         context->stable = stable_text_new(plan);
     if (plan->is_exact)
         context->bank4 = bank4_new(plan);
+    if (plan->is_exact && plan_is_one_text(plan))
+        context->item_symbols = cut_item_symbols(plan);
     if (plan->is_exact && plan->keeps_lines) {
         context->gaps = cut_gaps(plan);
         chunks->line_count = context->gaps->line_count;
@@ -420,7 +423,7 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
 {
     struct chunk_context context = {0};
     uint32_t **members = plan_members(plan);
-    bool unchanged = plan_is_unchanged(plan), is_cut = plan_is_one_text(plan);
+    bool unchanged = plan_is_unchanged(plan);
 
     CONTEXT_DEFER(free_context, &context);
     start_chunks(&context, chunks, plan);
@@ -435,15 +438,14 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
         }
         if (c >= plan->chunk_count)
             write_whole(&context, plan->whole_modules[c - plan->chunk_count]);
-        else if (plan->is_exact && is_cut)
+        else if (context.item_symbols)
             cut_write(&context);
         else if (unchanged)
             cut_write_module(plan, 0, &context.writer);
         else
             write_ordinary(&context);
-        context.chunk->text = writer_finish(&context.writer, &chunks->origins[c]);
+        context.chunk->text = writer_finish(&context.writer, &chunks->arena, &chunks->origins[c]);
     }
-    writer_copy(&context.writer);
     if (context.bank4)
         bank4_list(context.bank4, chunks);
     chunks->is_exact = plan->is_exact;

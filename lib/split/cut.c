@@ -20,7 +20,7 @@ static void write_line(struct writer *writer, const struct program_line *from, c
     writer_text(writer, text_of(line));
     if (from->file)
         writer_end_range(writer);
-    writer_text(writer, TEXT("\n"));
+    buffer_string(&writer->text, "\n");
 }
 
 /* `debug` is left out: ptxas rejects it in a text without debug sections. */
@@ -32,12 +32,12 @@ void chunk_write_header(struct chunk_context *context)
     char name[ARCH_NAME_SIZE];
 
     write_line(writer, &program->version_from,
-               arena_printf(writer->arena, ".version %u.%u", program->version_major,
+               arena_printf(context->plan->arena, ".version %u.%u", program->version_major,
                             program->version_minor));
     write_line(writer, &program->target_from,
-               arena_printf(writer->arena, ".target %s%s", arch_name(program->target, name),
+               arena_printf(context->plan->arena, ".target %s%s", arch_name(program->target, name),
                             first && first->texmode_independent ? ", texmode_independent" : ""));
-    writer_printf(writer, ".address_size %u\n\n", first ? first->address_size : 64);
+    buffer_printf(&writer->text, ".address_size %u\n\n", first ? first->address_size : 64);
 }
 
 void chunk_write_text(struct chunk_context *context, uint32_t symbol, struct text text)
@@ -90,38 +90,41 @@ static void finish_gaps(const struct gaps *gaps, struct writer *writer, const ch
 {
     writer_text(writer, text_drop(gaps->text, (size_t)(at - gaps->text.data)));
     if (!has_last_end(gaps->text))
-        writer_text(writer, TEXT("\n"));
+        buffer_string(&writer->text, "\n");
     if (gaps->loc.size == 0)
         return;
-    writer_text(writer, TEXT(".func " BANK4_STEM "lines()\n{\n"));
+    buffer_string(&writer->text, ".func " BANK4_STEM "lines()\n{\n");
     writer_text(writer, gaps->loc);
-    writer_text(writer, TEXT("\nret;\n}\n"));
+    buffer_string(&writer->text, "\nret;\n}\n");
 }
 
-/* The symbol of a function in the program's only module; NO_SYMBOL for any other item. */
-static uint32_t symbol_of_item(const struct plan *plan, const struct ptx_item *item)
+const uint32_t *cut_item_symbols(const struct plan *plan)
 {
     const struct program_module *details = plan->program->details;
-    uint32_t at = item->kind == PTX_FUNCTION ? table_find(&details->names, item->name) : TABLE_NONE;
+    const struct ptx_module *module = plan->program->modules[0];
+    uint32_t *symbols = arena_alloc(plan->arena, module->item_count, sizeof *symbols);
 
-    return at == TABLE_NONE ? NO_SYMBOL : details->entries[at].symbol;
+    for (size_t i = 0; i < module->item_count; i++) {
+        const struct ptx_item *item = &module->items[i];
+        uint32_t at =
+            item->kind == PTX_FUNCTION ? table_find(&details->names, item->name) : TABLE_NONE;
+
+        symbols[i] = at == TABLE_NONE ? NO_SYMBOL : details->entries[at].symbol;
+    }
+    return symbols;
 }
 
-/* Whether an item of the program's only module is in the chunk. Declarations of undefined functions
- * are in all chunks, as their order matters. */
-static bool has_item(const struct chunk_context *context, const struct ptx_item *item)
+/* Whether an item is in the chunk that has this symbol. Declarations of undefined functions are in
+ * all chunks, as their order matters. */
+static bool has_item(const struct chunk_context *context, uint32_t symbol)
 {
-    uint32_t symbol = symbol_of_item(context->plan, item);
-
     return symbol == NO_SYMBOL || !context->plan->program->symbols[symbol].is_defined ||
            (context->needed.stamps[symbol] == context->needed.stamp &&
             plan_defines(context->plan, symbol, context->chunk->index));
 }
 
-static void write_item(struct chunk_context *context, const struct ptx_item *item)
+static void write_item(struct chunk_context *context, const struct ptx_item *item, uint32_t symbol)
 {
-    uint32_t symbol = symbol_of_item(context->plan, item);
-
     writer_begin_range(&context->writer, context->plan->program->modules[0]->file, item->line);
     if (symbol != NO_SYMBOL && item->is_definition)
         chunk_write_text(context, symbol, item->text);
@@ -129,7 +132,7 @@ static void write_item(struct chunk_context *context, const struct ptx_item *ite
         writer_text(&context->writer, item->text);
     writer_end_range(&context->writer);
     if (!context->gaps)
-        writer_text(&context->writer, TEXT("\n"));
+        buffer_string(&context->writer.text, "\n");
 }
 
 void cut_write(struct chunk_context *context)
@@ -143,7 +146,7 @@ void cut_write(struct chunk_context *context)
         stable_text_start(context->stable);
     for (size_t i = 0; i < module->item_count; i++) {
         const struct ptx_item *item = &module->items[i];
-        bool is_here = has_item(context, item);
+        bool is_here = has_item(context, context->item_symbols[i]);
 
         /* Variables of one statement share their text. */
         if (item->text.data < end || !(is_here || context->gaps))
@@ -151,7 +154,7 @@ void cut_write(struct chunk_context *context)
         if (context->gaps)
             writer_text(&context->writer, (struct text){end, (size_t)(item->text.data - end)});
         if (is_here)
-            write_item(context, item);
+            write_item(context, item, context->item_symbols[i]);
         else
             writer_text(&context->writer,
                         (struct text){context->gaps->newlines,
@@ -179,5 +182,5 @@ void cut_write_module(const struct plan *plan, uint32_t index, struct writer *wr
     writer_begin_range(writer, module->file, 1 + text_count_lines(module->whole, 0, start));
     writer_edited(writer, module->text, details->edits, details->edit_count);
     writer_end_range(writer);
-    writer_text(writer, TEXT("\n"));
+    buffer_string(&writer->text, "\n");
 }

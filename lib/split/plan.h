@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/buffer.h"
 #include "ptx/item.h"
 #include "ptx/symbol.h"
 #include "split/split.h"
@@ -158,8 +159,7 @@ void owner_find(struct plan *plan);
 /* chunk.c: writes the text of every chunk. */
 void chunk_write_all(struct chunks *chunks, const struct plan *plan);
 
-/* writer.c: collects the texts of chunks from views, then copies each once into memory of its exact
- * size. */
+/* writer.c: writes the texts of chunks. */
 
 /* Consecutive lines of a chunk that were copied from a source. */
 struct line_range {
@@ -174,32 +174,20 @@ struct chunk_origins {
     size_t count;
 };
 
-/* Some bytes of a chunk's text. */
-struct piece {
-    const char *from;
-    char *to; /* NULL until the chunk's size is known */
-    size_t size;
-};
-
-/* Start with {.arena = ...}; reused from chunk to chunk, freed with writer_free. */
+/* Start with {.request = ...}; reused from chunk to chunk, freed with writer_free. */
 struct writer {
-    struct arena *arena;  /* for the result and for text that is in no source */
-    struct piece *pieces; /* malloc'ed; of all chunks */
-    size_t count;
-    size_t capacity;
-    size_t first;              /* piece of the chunk at hand */
-    size_t size;               /* bytes of its pieces */
-    size_t total;              /* bytes of the pieces of the chunks before it */
-    uint32_t lines;            /* line ends in them */
+    struct buffer text;        /* of the chunk at hand */
+    size_t counted;            /* so many bytes of it have ... */
+    uint32_t lines;            /* ... so many line ends */
     struct line_range *ranges; /* malloc'ed */
     size_t range_count;
     size_t range_capacity;
-    const struct split_request *request; /* for its `release` */
+    size_t kept; /* bytes copied since the caller's `release` */
+    const struct split_request *request;
 };
 
+/* Adds a part of a source; texts of our own may be appended to `text` itself. */
 void writer_text(struct writer *writer, struct text text);
-void writer_printf(struct writer *writer, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* Adds a view of a source with its edits, which rise. */
 void writer_edited(struct writer *writer, struct text text, const struct program_edit *edits,
@@ -209,12 +197,10 @@ void writer_edited(struct writer *writer, struct text text, const struct program
 void writer_begin_range(struct writer *writer, const char *member, uint32_t line);
 void writer_end_range(struct writer *writer);
 
-/* Ends a chunk. Returns its text, malloc'ed and followed by a NUL, which writer_copy will fill, and
- * sets its ranges, in the arena. */
-struct text writer_finish(struct writer *writer, struct chunk_origins *origins);
-
-/* Fills all texts. */
-void writer_copy(struct writer *writer);
+/* Ends a chunk. Returns its text, malloc'ed and followed by a NUL, and sets its ranges, in the
+ * arena. */
+struct text writer_finish(struct writer *writer, struct arena *arena,
+                          struct chunk_origins *origins);
 
 void writer_free(struct writer *writer);
 
@@ -227,6 +213,7 @@ struct extra {
 /* State of the chunk that is being written. */
 struct chunk_context {
     const struct plan *plan;
+    struct arena *arena; /* of the chunks */
     struct writer writer;
     struct chunk *chunk;
     struct closure needed;   /* all symbols that the chunk defines or names, in program order */
@@ -235,11 +222,12 @@ struct chunk_context {
     struct closure replicas; /* copies of functions */
     struct extra *extras;
     size_t extra_count;
-    uint32_t *module_stamps;    /* chunk + 1 where a module has functions in it */
-    uint32_t origin;            /* module + 1 that the last origin comment names */
-    struct stable_text *stable; /* NULL unless chunks are stable */
-    struct bank4 *bank4;        /* kernels that end every chunk, or NULL */
-    const struct gaps *gaps;    /* NULL unless lines keep their numbers */
+    uint32_t *module_stamps;      /* chunk + 1 where a module has functions in it */
+    uint32_t origin;              /* module + 1 that the last origin comment names */
+    struct stable_text *stable;   /* NULL unless chunks are stable */
+    struct bank4 *bank4;          /* kernels that end every chunk, or NULL */
+    const struct gaps *gaps;      /* NULL unless lines keep their numbers */
+    const uint32_t *item_symbols; /* if chunks are parts of one text: of each of its items */
 };
 
 /* cut.c: chunks that are a source's text, or parts of one, and what all chunks have. */
@@ -259,6 +247,10 @@ struct gaps {
 };
 
 const struct gaps *cut_gaps(const struct plan *plan);
+
+/* The symbols of the functions among the items of the program's only module; NO_SYMBOL for any
+ * other. */
+const uint32_t *cut_item_symbols(const struct plan *plan);
 
 /* Writes the program's text without the functions that the chunk does not have, for a program whose
  * text goes to the assembler as it stands. */

@@ -248,17 +248,17 @@ void stable_text_finish(struct stable_text *stable, struct writer *writer)
     const struct program *program = stable->plan->program;
 
     for (uint32_t i = 0; i < stable->file_count; i++) {
-        writer_printf(writer, ".file\t%" PRIu32 " ", i + 1);
+        buffer_printf(&writer->text, ".file\t%" PRIu32 " ", i + 1);
         writer_text(writer, program->files[stable->files[i]].name);
-        writer_text(writer, TEXT("\n"));
+        buffer_string(&writer->text, "\n");
     }
     if (stable->string_count == 0)
         return;
-    writer_text(writer, TEXT(".section .debug_str\n{\n"));
+    buffer_string(&writer->text, ".section .debug_str\n{\n");
     for (size_t i = 0; i < stable->string_count; i++) {
-        writer_printf(writer, "%.*s:", TEXT_ARG(stable->strings[i].label));
+        buffer_printf(&writer->text, "%.*s:", TEXT_ARG(stable->strings[i].label));
         writer_text(writer, stable->strings[i].content);
-        writer_text(writer, TEXT("\n"));
+        buffer_string(&writer->text, "\n");
     }
-    writer_text(writer, TEXT("}\n"));
+    buffer_string(&writer->text, "}\n");
 }

@@ -1,36 +1,27 @@
-/* writer.c: pieces are recorded, and copied only when those of all chunks are known. If they are
- * large, they are copied in the order of their addresses, so that each page of the sources is
- * needed only briefly. */
+/* writer.c: appends to the text of a chunk, and notes where its lines come from. */
 #include "split/plan.h"
 
-#include <stdarg.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "base/search.h"
-#include "ptx/lexer.h"
 
 /* Bytes of the sources that stay in memory beside the chunks. */
 #define KEPT_BYTES (16u << 20)
 
 void writer_text(struct writer *writer, struct text text)
 {
-    if (text.size == 0)
-        return;
-    ARRAY_PUSH(writer->pieces, writer->count, writer->capacity) =
-        (struct piece){text.data, NULL, text.size};
-    writer->size += text.size;
-    writer->lines += text_count_lines(text, 0, text.size);
-}
+    while (text.size) {
+        size_t size = text.size < KEPT_BYTES ? text.size : KEPT_BYTES;
 
-void writer_printf(struct writer *writer, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    writer_text(writer, text_of(arena_vprintf(writer->arena, format, arguments)));
-    va_end(arguments);
+        if (writer->kept == 0 && writer->request->release)
+            writer->request->release(writer->request->release_argument);
+        buffer_append(&writer->text, text.data, size);
+        writer->kept += size;
+        if (writer->kept >= KEPT_BYTES)
+            writer->kept = 0;
+        text = text_drop(text, size);
+    }
 }
 
 void writer_edited(struct writer *writer, struct text text, const struct program_edit *edits,
@@ -47,69 +38,42 @@ void writer_edited(struct writer *writer, struct text text, const struct program
     writer_text(writer, (struct text){at, (size_t)(end - at)});
 }
 
+/* The number of the line that is being written. */
+static uint32_t line_here(struct writer *writer)
+{
+    writer->lines +=
+        text_count_lines(buffer_view(&writer->text), writer->counted, writer->text.size);
+    writer->counted = writer->text.size;
+    return writer->lines + 1;
+}
+
 void writer_begin_range(struct writer *writer, const char *member, uint32_t line)
 {
     ARRAY_PUSH(writer->ranges, writer->range_count, writer->range_capacity) =
-        (struct line_range){writer->lines + 1, 0, line, member};
+        (struct line_range){line_here(writer), 0, line, member};
 }
 
 void writer_end_range(struct writer *writer)
 {
-    writer->ranges[writer->range_count - 1].last = writer->lines + 1;
+    writer->ranges[writer->range_count - 1].last = line_here(writer);
 }
 
-struct text writer_finish(struct writer *writer, struct chunk_origins *origins)
+struct text writer_finish(struct writer *writer, struct arena *arena, struct chunk_origins *origins)
 {
-    char *data = memory_alloc(writer->size + 1, 1);
-    size_t size = 0;
+    struct text text = {.size = writer->text.size};
+    char *data = buffer_take(&writer->text, NULL);
 
-    for (size_t i = writer->first; i < writer->count; i++) {
-        writer->pieces[i].to = data + size;
-        size += writer->pieces[i].size;
-    }
-    data[size] = '\0';
+    text.data = realloc(data, text.size + 1) ?: data;
     origins->count = writer->range_count;
     origins->ranges =
-        arena_copy(writer->arena, writer->ranges, writer->range_count, sizeof *origins->ranges);
-    writer->first = writer->count;
-    writer->total += writer->size;
-    writer->size = 0;
+        arena_copy(arena, writer->ranges, writer->range_count, sizeof *origins->ranges);
     writer->lines = 0;
-    writer->range_count = 0;
-    return (struct text){data, size};
-}
-
-COMPARISON(by_source_place, struct piece, COMPARE(a->from, b->from));
-
-void writer_copy(struct writer *writer)
-{
-    size_t kept = KEPT_BYTES;
-
-    if (writer->total > KEPT_BYTES)
-        SORT(writer->pieces, writer->count, by_source_place);
-    for (size_t i = 0; i < writer->count; i++) {
-        struct piece *piece = &writer->pieces[i];
-
-        while (piece->size) {
-            size_t size = piece->size < KEPT_BYTES ? piece->size : KEPT_BYTES;
-
-            if (kept >= KEPT_BYTES && writer->request->release) {
-                writer->request->release(writer->request->release_argument);
-                kept = 0;
-            }
-            memcpy(piece->to, piece->from, size);
-            piece->from += size;
-            piece->to += size;
-            piece->size -= size;
-            kept += size;
-        }
-    }
-    writer->count = writer->first = writer->total = 0;
+    writer->counted = writer->range_count = 0;
+    return text;
 }
 
 void writer_free(struct writer *writer)
 {
-    free(writer->pieces);
+    buffer_free(&writer->text);
     free(writer->ranges);
-    *writer = (struct writer){0};
 }
