@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -109,7 +110,7 @@ int lto_child_run(char *const *argv)
     if (argv[REPORT] && code != LINK_FAILED && context_run(write_answer_report, &child) != LINK_OK)
         child.status = LTO_CHILD_NO_JOB;
     fork_serve_end(child.status);
-    if (!argv[REPORT])
+    if (getenv(EXEC_SAYS_END))
         exec_say_end(child.status);
     return child.status;
 }

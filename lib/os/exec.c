@@ -202,13 +202,15 @@ static char **make_environment(const struct exec_request *request)
     size_t count = string_list_count((const char *const *)environ);
     char **list;
 
-    list = malloc((count + 2 + EXEC_VARIABLES) * sizeof *list);
+    list = malloc((count + 3 + EXEC_VARIABLES) * sizeof *list);
     if (!list)
         return NULL;
     if (count)
         memcpy(list, environ, count * sizeof *list);
     if (request->large_pages && !getenv("GLIBC_TUNABLES")) /* the user's own stay */
         count = put_variable(list, count, LARGE_PAGES);
+    if (request->says_end)
+        count = put_variable(list, count, EXEC_SAYS_END "=1");
     for (size_t i = 0; i < EXEC_VARIABLES && request->variables[i]; i++)
         count = put_variable(list, count, request->variables[i]);
     list[count] = NULL;
@@ -286,11 +288,11 @@ void exec_say_end(int status)
 }
 
 /* Output of which a part was dropped has lost the report, too. */
-static bool has_said_end(const struct capture *capture)
+static bool has_said_end(const struct exec_request *request, const struct capture *capture)
 {
     uint64_t magic = 0;
 
-    if (!capture->cut && capture->size >= sizeof(struct end_report))
+    if (request->says_end && !capture->cut && capture->size >= sizeof(struct end_report))
         memcpy(&magic, capture->data + capture->size - sizeof(struct end_report), sizeof magic);
     return magic == END_MAGIC;
 }
@@ -304,7 +306,7 @@ static enum exec_end follow_child(pid_t pid, int output, const struct exec_reque
     uint64_t end = clock_now() + (uint64_t)request->timeout * 1000000000u, asked = 0;
     bool is_open = true, killed = false, is_late = false;
 
-    while (!has_ended(pid) && (is_open || !request->says_end || !has_said_end(capture))) {
+    while (!has_ended(pid) && (is_open || !has_said_end(request, capture))) {
         struct pollfd fds[] = {{.fd = is_open ? output : -1, .events = POLLIN},
                                {.fd = pidfd, .events = POLLIN}};
 
@@ -459,11 +461,9 @@ void exec_finish(struct exec_child *child, const struct exec_request *request,
 {
     struct capture capture = {.limit = request->output_limit};
     enum exec_end end = follow_child(child->pid, child->output, request, &capture);
-    bool has_said = has_said_end(&capture);
 
-    if (has_said)
+    if (end == EXEC_EXITED && has_said_end(request, &capture)) {
         take_end_report(&capture, result);
-    if (has_said && request->says_end && end == EXEC_EXITED) {
         leave_child(child);
     } else {
         reap_child(child->pid, child->place, request, end, result);

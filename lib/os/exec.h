@@ -15,6 +15,7 @@
 struct exec_child; /* one that was started */
 
 #define EXEC_VARIABLES 2
+#define EXEC_SAYS_END  "MINILINK_SAYS_END"
 
 struct exec_request {
     const char *const *argv; /* argv[0] is the path; ends with NULL */
@@ -36,11 +37,11 @@ struct exec_request {
     /* The program's stack, heap and libraries are at the same addresses each time, where the kernel
      * permits that: for programs whose output depends on the order of addresses. Not for a call. */
     bool fixed_addresses;
-    size_t output_limit;           /* most bytes of output that are kept; the rest is dropped */
-    unsigned timeout;              /* seconds after which the group is killed; 0 = never */
-    bool is_asked_first;           /* the group gets SIGTERM and a moment to end what it has begun
-                                      elsewhere, before it is killed */
-    bool says_end;                 /* the child ends by exec_say_end() */
+    size_t output_limit; /* most bytes of output that are kept; the rest is dropped */
+    unsigned timeout;    /* seconds after which the group is killed; 0 = never */
+    bool is_asked_first; /* the group gets SIGTERM and a moment to end what it has begun
+                            elsewhere, before it is killed */
+    bool says_end;       /* the program ends by exec_say_end(): it has the variable EXEC_SAYS_END */
     const volatile int *cancelled; /* when it becomes non-zero the group is killed; may be NULL */
 };
 

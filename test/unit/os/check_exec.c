@@ -282,7 +282,8 @@ TEST_LOOP(a_child_that_says_its_end_is_not_waited_for, 3)
     ck_assert_int_eq(ended.end, ways[_i].end);
     ck_assert_int_eq(ended.code, ways[_i].code);
     ck_assert_uint_gt(ended.peak, 0);
-    ck_assert_pstr_eq(ended.output, "out");
+    if (ways[_i].is_heard)
+        ck_assert_pstr_eq(ended.output, "out");
     free(ended.output);
     ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), is_left ? 0 : -1);
     exec_reap_all();
