@@ -120,8 +120,10 @@ const char *assembler_try_version(struct assembler *assembler)
     return assembler_version(assembler);
 }
 
-void assembler_close(struct assembler *assembler)
+void assembler_close(void *argument)
 {
+    struct assembler *assembler = argument;
+
     if (assembler->library)
         dlclose(assembler->library);
     ptxas_close(&assembler->ptxas);

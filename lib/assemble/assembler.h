@@ -66,7 +66,7 @@ const char *assembler_try_version(struct assembler *assembler);
 bool assembler_identity_find(struct cache_key *identity, struct assembler *assembler,
                              const char *const *options, struct cache *cache);
 
-void assembler_close(struct assembler *assembler);
+void assembler_close(void *assembler); /* for CONTEXT_DEFER, too */
 
 /* The names that assembler_open accepts, for --help and --version; ends with NULL. */
 const char *const *assembler_names(void);
