@@ -11,6 +11,7 @@
 #include "base/buffer.h"
 #include "base/context.h"
 #include "base/memory.h"
+#include "base/search.h"
 #include "base/word_list.h"
 #include "diag/diag.h"
 #include "diag/events.h"
@@ -40,8 +41,7 @@ static uint32_t most_functions(const struct chunks *chunks)
     uint32_t most = 0;
 
     for (size_t i = 0; i < chunks->count; i++)
-        if (chunks->list[i].function_count > most)
-            most = chunks->list[i].function_count;
+        RAISE(most, chunks->list[i].function_count);
     return most;
 }
 
@@ -202,11 +202,8 @@ static uint32_t child_threads(const struct assembly *assembly)
     uint32_t most = 1;
 
     for (size_t i = 0; i < assembly->count; i++)
-        if (i == 0 || outputs[i].options != outputs[i - 1].options) {
-            uint32_t threads = child_tokens_threads(outputs[i].options);
-
-            most = threads > most ? threads : most;
-        }
+        if (i == 0 || outputs[i].options != outputs[i - 1].options)
+            RAISE(most, child_tokens_threads(outputs[i].options));
     return most;
 }
 

@@ -4,6 +4,7 @@
  * depend on the function's chunk. */
 #include "toy/phases.h"
 
+#include "base/search.h"
 #include "language/opcode.h"
 #include "language/body.h"
 #include "ptx/lexer.h"
@@ -72,8 +73,7 @@ static void survey_barrier(struct survey *survey, const struct instruction *inst
         return;
     if (number->kind == OPERAND_IMMEDIATE && number->value >= 0 && number->value < ALL_BARRIERS)
         count = (uint32_t)number->value + 1;
-    if (count > survey->result->barrier_count)
-        survey->result->barrier_count = count;
+    RAISE(survey->result->barrier_count, count);
 }
 
 /* Nested operands need no note: arguments of calls are not functions (call_check.c), and a sampler

@@ -26,7 +26,6 @@ struct interval {
 /* The flow around an instruction. */
 struct place {
     uint32_t block;      /* number of instructions so far that something jumps to */
-    uint32_t back;       /* 1 + the last instruction that jumps here; 0 = none */
     uint32_t begin, end; /* of the loops around it; without loops, this instruction */
 };
 
@@ -59,8 +58,8 @@ static uint32_t *last_jumps(const struct body *body)
         for (uint32_t k = 0; k < body->labels[i].target_count; k++) {
             const struct operand *target = &body->labels[i].targets[k];
 
-            if (target->kind == OPERAND_LABEL && last[target->label] < last[i])
-                last[target->label] = last[i];
+            if (target->kind == OPERAND_LABEL)
+                RAISE(last[target->label], last[i]);
         }
     return last;
 }
@@ -72,20 +71,17 @@ static struct place *read_flow(const struct body *body)
     struct place *places = arena_zalloc(body->arena, count + 1, sizeof *places);
     const uint32_t *last = last_jumps(body);
 
-    for (size_t i = 0; i < body->label_count; i++) {
-        struct place *place = &places[body->labels[i].instruction];
-
-        if (!body->labels[i].targets && place->back < last[i])
-            place->back = last[i];
-    }
+    for (size_t i = 0; i < body->label_count; i++)
+        if (!body->labels[i].targets)
+            RAISE(places[body->labels[i].instruction].end, last[i]);
     for (uint32_t i = 0; i < count; i++) {
-        struct place *place = &places[i];
+        uint32_t back = places[i].end; /* 1 + the last instruction that jumps here; 0 = none */
 
-        if (place->back > i && i >= end)
+        if (back > i && i >= end)
             begin = i;
-        end = place->back > end ? place->back : end;
-        block += place->back != 0;
-        *place = (struct place){.block = block, .begin = i < end ? begin : i, .end = i};
+        RAISE(end, back);
+        block += back != 0;
+        places[i] = (struct place){.block = block, .begin = i < end ? begin : i, .end = i};
     }
     for (uint32_t i = count; i-- > 1;)
         if (places[i].begin < i)
@@ -99,7 +95,7 @@ static void mention(struct interval *interval, uint32_t position, bool may_find_
         interval->start = position;
         interval->is_carried = may_find_value;
     }
-    interval->end = position > interval->end ? position : interval->end;
+    RAISE(interval->end, position);
 }
 
 /* An instruction's form determines how many leading operands are written. An address is always
@@ -139,6 +135,19 @@ static void mention_all(const struct body *body, struct interval *intervals)
     }
 }
 
+/* Extends the interval to the loops around its ends, if its value may go round them. */
+static void extend(struct interval *interval, const struct place *places)
+{
+    const struct place *first = &places[interval->start / 2], *last = &places[interval->end / 2];
+
+    if (!interval->is_carried && first->block == last->block)
+        return;
+    if (first->begin < interval->start / 2)
+        interval->start = 2 * first->begin;
+    if (last->end > interval->end / 2)
+        interval->end = 2 * last->end + 1;
+}
+
 /* The intervals of the registers that the body mentions, and of its parameters, by start. */
 static struct interval *find_intervals(const struct body *body, size_t *count)
 {
@@ -146,28 +155,17 @@ static struct interval *find_intervals(const struct body *body, size_t *count)
     const struct place *places = read_flow(body);
 
     for (uint32_t i = 0; i < body->register_count; i++)
-        all[i] = (struct interval){.start = UINT32_MAX, .end = 0, .reg = i};
+        all[i] = body->registers[i].is_parameter
+                     ? (struct interval){.start = 0, .end = UINT32_MAX - 1, .reg = i}
+                     : (struct interval){.start = UINT32_MAX, .end = 0, .reg = i};
     mention_all(body, all);
     *count = 0;
     for (size_t i = 0; i < body->register_count; i++) {
-        struct interval interval = all[i];
-
-        if (body->registers[i].is_parameter) {
-            interval.start = 0;
-            interval.end = UINT32_MAX - 1;
-        } else if (interval.start > interval.end) {
+        if (all[i].start > all[i].end)
             continue;
-        } else {
-            const struct place *first = &places[interval.start / 2];
-            const struct place *last = &places[interval.end / 2];
-            bool is_extended = interval.is_carried || first->block != last->block;
-
-            if (is_extended && first->begin < interval.start / 2)
-                interval.start = 2 * first->begin;
-            if (is_extended && last->end > interval.end / 2)
-                interval.end = 2 * last->end + 1;
-        }
-        all[(*count)++] = interval;
+        if (!body->registers[i].is_parameter)
+            extend(&all[i], places);
+        all[(*count)++] = all[i];
     }
     SORT(all, *count, compare_intervals);
     return all;
@@ -186,7 +184,7 @@ static uint32_t take_place(struct bank *bank, uint32_t width, const struct inter
             continue;
         while (i-- > 0)
             bank->free[place + i] = interval->end + 1;
-        bank->used = place + width > bank->used ? place + width : bank->used;
+        RAISE(bank->used, place + width);
         return place;
     }
     return NO_INDEX;
