@@ -21,7 +21,6 @@ static const char *const sections[USED_LISTS] = {".nvHRKE", ".nvHRKI", ".nvHRCE"
 struct collector {
     struct used_names *used;
     const char *name;    /* of the operand at hand, for messages */
-    struct bytes object; /* at hand */
     bool has_lists;      /* the object at hand has some */
     bool all_have;       /* every host object so far has some */
     bool has_other_code; /* there is device code outside of host objects */
@@ -58,11 +57,9 @@ static void add_section_names(struct collector *collector, enum used_list list, 
         name.size = size = strnlen(name.data, name.size);
         if (size == 0)
             continue;
-        add_pattern(&used->arena, set,
-                    (struct used_pattern){.text = name,
-                                          .start = beginning(name).size,
-                                          .list = list,
-                                          .object = collector->object});
+        add_pattern(
+            &used->arena, set,
+            (struct used_pattern){.text = name, .start = beginning(name).size, .list = list});
         /* libcudadevrt lists kernels of its own in every link. Measured: they count if the
          * program's lists count, but do not make lists count. */
         collector->lists_kernels |= set == &used->kernels && !members_is_system(collector->name);
@@ -71,15 +68,22 @@ static void add_section_names(struct collector *collector, enum used_list list, 
 
 static void add_object_names(struct collector *collector, struct bytes data)
 {
+    struct used_set *kernels = &collector->used->kernels;
+    size_t first = kernels->count;
     struct hostobj object;
     struct bytes contents;
+    const char *section;
+    uint64_t code = 0;
 
     collector->has_lists = false;
-    collector->object = data;
     HOSTOBJ_OPEN(&object, collector->name, data);
     for (int list = 0; list < USED_LISTS; list++)
         while (hostobj_next(&object, sections[list], &contents))
             add_section_names(collector, (enum used_list)list, contents);
+    while (hostobj_next_code(&object, &section, &contents))
+        code += contents.size;
+    for (size_t i = first; i < kernels->count; i++)
+        kernels->patterns[i].cost = code / (kernels->count - first);
     collector->ok &= !object.is_damaged;
     collector->all_have &= collector->has_lists;
 }

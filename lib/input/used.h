@@ -34,7 +34,7 @@ struct used_pattern {
     size_t start;        /* the size of what is before the first `*`; of a part, all */
     uint32_t next;       /* the one before it with the same start, or TABLE_NONE */
     enum used_list list; /* that it is in */
-    struct bytes object; /* the host object that lists it */
+    uint64_t cost;       /* of a kernel: its share in the device code of its object, in bytes */
 };
 
 /* Names of kernels, or of variables. */

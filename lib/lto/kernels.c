@@ -1,8 +1,8 @@
 /* kernels.c: kernels' names from PTX or from lists, and their distribution to parts.
  *
  * PTX has each kernel's name, and the size of its text, which gives a cost. A list has patterns,
- * which stand for all instances of a template, and gives only the size of the object that it
- * belongs to. */
+ * which stand for all instances of a template, and has only the size of the code of the object that
+ * it belongs to. */
 #include "lto/lto_steps.h"
 
 #include "base/search.h"
@@ -17,9 +17,7 @@ struct collector {
     size_t capacity;     /* of its list */
     struct arena *arena; /* for the list, and names */
     struct inflation inflation;
-    uint32_t module;             /* current one */
-    const struct member *member; /* current PTX */
-    struct arena text;           /* its text */
+    uint32_t module; /* current one */
 };
 
 static void add_lto_kernel(struct collector *collector, struct lto_kernel kernel, size_t place)
@@ -35,18 +33,14 @@ static void add_lto_kernel(struct collector *collector, struct lto_kernel kernel
     ARENA_PUSH(collector->arena, kernels->list, kernels->count, collector->capacity) = kernel;
 }
 
-static uint64_t bytes_of(const struct member *member)
-{
-    return member->entry.uncompressed_size ?: member->entry.payload.size;
-}
-
 uint64_t lto_kernels_bytes(const struct members *members)
 {
     uint64_t bytes = 0;
 
     for (size_t i = 0; i < members->count; i++)
         if (members->list[i].role == MEMBER_LTO)
-            bytes += bytes_of(&members->list[i]);
+            bytes +=
+                members->list[i].entry.uncompressed_size ?: members->list[i].entry.payload.size;
     return bytes;
 }
 
@@ -64,117 +58,82 @@ const struct member *lto_kernels_ptx(const struct members *members, const struct
     return ptx;
 }
 
-/* Adds an item if it is a kernel that the link keeps. */
+/* Adds an item, the one at `place` of the text: if it is a kernel that the link keeps, and to the
+ * names of the one text. */
 static void add_kernel_item(struct collector *collector, const struct ptx_item *item, size_t place)
 {
-    if (item->kind == PTX_FUNCTION && item->is_definition && item->function.is_entry &&
+    struct lto_kernels *kernels = collector->kernels;
+    bool is_function = item->kind == PTX_FUNCTION;
+
+    if (is_function && item->is_definition && item->function.is_entry &&
         used_names_kernel(collector->request->used, item->name))
         add_lto_kernel(collector,
                        (struct lto_kernel){.name = item->name,
                                            .cost = item->text.size,
                                            .is_internal = item->linkage == PTX_INTERNAL},
-                       place);
+                       kernels->is_one_text ? place : kernels->count);
+    if (kernels->is_one_text && (is_function || item->kind == PTX_VARIABLE))
+        table_add(is_function && !item->is_definition ? &kernels->declarations : &kernels->places,
+                  item->name, (uint32_t)place);
 }
 
-static bool read_kernels_of(struct collector *collector)
+/* The text takes no part in the link, so its errors are not reported. */
+static bool read_kernels_of(struct collector *collector, struct arena *arena, const char *name,
+                            struct text text)
 {
     struct module_cursor cursor = {0};
-    struct bytes code;
-    struct text text;
 
     DIAG_SILENCE();
-    if (!member_code(collector->member, &collector->inflation, &collector->text, &code))
-        return false;
-    text = (struct text){(const char *)code.data, code.size};
     while (!module_at_end(text, cursor.offset)) {
         struct ptx_module module = {0};
 
-        if (!module_parse(&module, &collector->text, collector->member->name, text, &cursor))
+        if (!module_parse(&module, arena, name, text, &cursor))
             return false;
         for (size_t i = 0; i < module.item_count; i++)
-            add_kernel_item(collector, &module.items[i], collector->kernels->count);
+            add_kernel_item(collector, &module.items[i], i);
     }
     return true;
 }
 
-/* Adds the kernels of all PTX. False when some LTO-IR has no PTX with it. The PTX takes no part in
- * the link, so its errors are not reported; it is only not used. */
+static bool read_kernels_beside(struct collector *collector, const struct member *ptx)
+{
+    struct arena text = {0};
+    struct bytes code;
+
+    DIAG_SILENCE();
+    CONTEXT_DEFER(arena_cleanup, &text);
+    return member_code(ptx, &collector->inflation, &text, &code) &&
+           read_kernels_of(collector, &text, ptx->name,
+                           (struct text){(const char *)code.data, code.size});
+}
+
+/* Adds the kernels of all PTX. False when some LTO-IR has no PTX with it. */
 static bool add_from_ptx(struct collector *collector)
 {
     const struct members *members = collector->request->members;
 
     for (size_t i = 0; i < members->count; i++) {
-        const struct member *lto = &members->list[i];
-        bool is_read;
+        const struct member *lto = &members->list[i], *ptx;
 
         if (lto->role != MEMBER_LTO)
             continue;
         collector->module++;
-        collector->member = lto_kernels_ptx(members, lto, &lto->entry.arch);
-        if (!collector->member)
-            return false;
-        is_read = read_kernels_of(collector);
-        arena_free(&collector->text);
-        if (!is_read)
+        ptx = lto_kernels_ptx(members, lto, &lto->entry.arch);
+        if (!ptx || !read_kernels_beside(collector, ptx))
             return false;
     }
     return true;
 }
 
-/* Bytes of LTO-IR at an address. */
-struct region {
-    const uint8_t *start;
-    uint64_t bytes; /* of all regions up to this one */
-};
-
-COMPARISON(compare_regions, struct region, COMPARE((uintptr_t)a->start, (uintptr_t)b->start));
-
-/* Lists the regions of all LTO-IR in order of their addresses; returns their number. */
-static size_t list_regions(struct region *regions, const struct members *members)
-{
-    uint64_t bytes = 0;
-    size_t count = 0;
-
-    for (size_t i = 0; i < members->count; i++)
-        if (members->list[i].role == MEMBER_LTO)
-            regions[count++] =
-                (struct region){members->list[i].entry.payload.data, bytes_of(&members->list[i])};
-    SORT(regions, count, compare_regions);
-    for (size_t i = 0; i < count; i++)
-        regions[i].bytes = bytes += regions[i].bytes;
-    return count;
-}
-
-/* Bytes in regions that begin before `end`. */
-static uint64_t bytes_before(const struct region *regions, size_t count, const uint8_t *end)
-{
-    size_t low = SEARCH_FIRST_NOT(count, at, (uintptr_t)regions[at].start < (uintptr_t)end);
-
-    return low ? regions[low - 1].bytes : 0;
-}
-
-/* Patterns of one object are adjacent. */
 static void add_from_lists(struct collector *collector, const struct used_set *set)
 {
-    const struct members *members = collector->request->members;
-    struct region *regions = arena_alloc(&collector->text, members->count, sizeof *regions);
-    size_t count = list_regions(regions, members);
-
-    for (size_t i = 0, end; i < set->count; i = end) {
-        struct bytes object = set->patterns[i].object;
-        uint64_t bytes = bytes_before(regions, count, object.data + object.size) -
-                         bytes_before(regions, count, object.data);
-
-        for (end = i; end < set->count && set->patterns[end].object.data == object.data; end++)
-            ;
-        for (size_t k = i; k < end; k++)
-            add_lto_kernel(
-                collector,
-                (struct lto_kernel){.name = set->patterns[k].text,
-                                    .cost = bytes / (end - i),
-                                    .is_internal = set->patterns[k].list == USED_INTERNAL_KERNELS},
-                collector->kernels->count);
-    }
+    for (size_t i = 0; i < set->count; i++)
+        add_lto_kernel(
+            collector,
+            (struct lto_kernel){.name = set->patterns[i].text,
+                                .cost = set->patterns[i].cost,
+                                .is_internal = set->patterns[i].list == USED_INTERNAL_KERNELS},
+            collector->kernels->count);
 }
 
 bool lto_kernels_list(struct lto_kernels *kernels, struct arena *arena,
@@ -185,7 +144,6 @@ bool lto_kernels_list(struct lto_kernels *kernels, struct arena *arena,
                                   .arena = arena,
                                   .inflation = {.limit = request->inflation_limit}};
 
-    CONTEXT_DEFER(arena_cleanup, &collector.text);
     if (add_from_ptx(&collector))
         return true;
     lto_kernels_free(kernels);
@@ -201,24 +159,9 @@ bool lto_kernels_read(struct lto_kernels *kernels, struct arena *arena,
                       const struct lto_request *request, struct text ptx)
 {
     struct collector collector = {.request = request, .kernels = kernels, .arena = arena};
-    struct ptx_module *module = arena_zalloc(arena, 1, sizeof *module);
-    struct module_cursor cursor = {0};
 
-    DIAG_SILENCE();
     kernels->is_one_text = true;
-    if (!module_parse(module, arena, "lto.ptx", ptx, &cursor))
-        return false;
-    for (size_t i = 0; i < module->item_count; i++) {
-        const struct ptx_item *item = &module->items[i];
-        bool is_function = item->kind == PTX_FUNCTION;
-
-        add_kernel_item(&collector, item, i);
-        if (is_function || item->kind == PTX_VARIABLE)
-            table_add(is_function && !item->is_definition ? &kernels->declarations
-                                                          : &kernels->places,
-                      item->name, (uint32_t)i);
-    }
-    return true;
+    return !module_at_end(ptx, 0) && read_kernels_of(&collector, arena, "lto.ptx", ptx);
 }
 
 uint64_t lto_kernels_rank(const void *argument, struct text name, bool is_declaration)
