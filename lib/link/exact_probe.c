@@ -77,31 +77,28 @@ const char *exact_probe_options(const struct link *link)
     return is_changed ? "an option for ptxas changes what kernels share, or their order" : NULL;
 }
 
-/* Why the program must be assembled in one piece, as far as ptxas's version tells, which may run
- * ptxas. Of a version that is not known, *needs_probe says that a probe must tell, and is worth its
- * time. */
-static const char *judge_version(const struct link *link, bool *needs_probe)
+/* Whether a probe must tell, and is worth its time. Else link->cut.obstacle is what ptxas's version
+ * tells, for which ptxas may be run. */
+static bool needs_probe(struct link *link)
 {
     struct toolkit_version version;
     char *path;
 
-    *needs_probe = false;
     if (!state_is_ptxas(link))
-        return NULL;
+        return false;
     path = ptxas_find(&link->request->assembler, NULL);
     CONTEXT_DEFER(memory_cleanup, &path);
     if (!path)
-        return NULL;
+        return false;
     version = state_version_of(path);
-    if (exact_join_knows(version.number)) {
-        /* Small chunks that cannot be joined cost less than a probe of every small program. */
-        *needs_probe = !version.is_listed && code_size(link) >= LEAST_PROBED;
-        return NULL;
-    }
+    /* Small chunks that cannot be joined cost less than a probe of every small program. */
+    if (exact_join_knows(version.number))
+        return !version.is_listed && code_size(link) >= LEAST_PROBED;
     if (version.number > 0 && !exact_join_is_newer(version.number))
-        return "ptxas before CUDA 13 writes whole programs in another form";
-    *needs_probe = link->request->chunk_count > 1 || code_size(link) >= LEAST_PROBED;
-    return *needs_probe ? NULL : "it is small, and this ptxas is of a toolkit that is not known";
+        link->cut.obstacle = "ptxas before CUDA 13 writes whole programs in another form";
+    else if (link->request->chunk_count <= 1 && code_size(link) < LEAST_PROBED)
+        link->cut.obstacle = "it is small, and this ptxas is of a toolkit that is not known";
+    return !link->cut.obstacle;
 }
 
 /* A small program that has something of each kind, in chunks and in one piece. */
@@ -159,10 +156,8 @@ bool exact_probe_find(struct link *link)
 {
     struct probe probe = {0};
     struct assemble_request request;
-    bool needs_probe;
 
-    link->cut.obstacle = judge_version(link, &needs_probe);
-    if (!needs_probe)
+    if (!needs_probe(link))
         return true;
     if (!stage_open_assembler(link))
         return false;

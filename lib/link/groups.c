@@ -183,19 +183,26 @@ const char *const *groups_all_words(const struct link *link, struct arena *arena
     return words;
 }
 
+struct name_list groups_names(const struct link *link, const struct group *group)
+{
+    struct name_list names = {0};
+
+    for (size_t i = 0; i < link->members.count; i++)
+        if (groups_have(group, link->members.list, i))
+            name_list_add(&names, link->members.list[i].name);
+    return names;
+}
+
 static void tell_group(const struct link *link, const struct group *group)
 {
+    const struct name_list names = groups_names(link, group);
     struct arena arena = {0};
     struct buffer words = {0};
-    struct name_list names = {0};
 
     CONTEXT_DEFER(arena_cleanup, &arena);
     CONTEXT_DEFER(buffer_cleanup, &words);
     for (size_t i = 0; i < group->options.count; i++)
         buffer_printf(&words, " %s", group->options.words[i]);
-    for (size_t i = 0; i < link->members.count; i++)
-        if (groups_have(group, link->members.list, i))
-            name_list_add(&names, link->members.list[i].name);
     diag_verbose("%s is assembled with %s%.*s", name_list_text("PTX", &names, &arena),
                  words.size ? "the options stored in it:" : "no options of its own",
                  TEXT_ARG(buffer_view(&words)));

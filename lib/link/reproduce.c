@@ -161,31 +161,24 @@ static void describe_tools(struct reproduction *reproduction)
     buffer_string(version, "\nTo link again, in this folder: minilink @response.txt\n");
 }
 
-static bool write_tar(struct reproduction *reproduction)
-{
-    const char *path = reproduction->link->request->reproduce;
-    const unsigned version = reproduction->link->toolkit->version;
-
-    reproduction->folder = folder_name(&reproduction->arena, path);
-    reproduction->tar = tar_open(path);
-    if (!reproduction->tar)
-        return false;
-    describe_tools(reproduction);
-    /* First, so that a --behave-like of the link's own comes after it. */
-    put_response_word(&reproduction->words, "--behave-like=",
-                      arena_printf(&reproduction->arena, "%u.%u", version / 10, version % 10));
-    return add_option_words(reproduction) && add_input_files(reproduction) &&
-           add_to_tar(reproduction, "response.txt", buffer_bytes(&reproduction->words)) &&
-           add_to_tar(reproduction, "version.txt", buffer_bytes(&reproduction->version)) &&
-           tar_commit(reproduction->tar);
-}
-
 bool reproduce_write(const struct link *link)
 {
+    const unsigned version = link->toolkit->version;
     struct reproduction reproduction = {.link = link};
 
     if (!link->request->reproduce)
         return true;
     CONTEXT_DEFER(free_reproduction, &reproduction);
-    return write_tar(&reproduction);
+    reproduction.folder = folder_name(&reproduction.arena, link->request->reproduce);
+    reproduction.tar = tar_open(link->request->reproduce);
+    if (!reproduction.tar)
+        return false;
+    describe_tools(&reproduction);
+    /* First, so that a --behave-like of the link's own comes after it. */
+    put_response_word(&reproduction.words, "--behave-like=",
+                      arena_printf(&reproduction.arena, "%u.%u", version / 10, version % 10));
+    return add_option_words(&reproduction) && add_input_files(&reproduction) &&
+           add_to_tar(&reproduction, "response.txt", buffer_bytes(&reproduction.words)) &&
+           add_to_tar(&reproduction, "version.txt", buffer_bytes(&reproduction.version)) &&
+           tar_commit(reproduction.tar);
 }

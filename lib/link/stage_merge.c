@@ -96,11 +96,8 @@ static bool read_chunk_cubins(struct link *link)
 static const char *cubin_name(const struct link *link, const struct group *group,
                               struct arena *arena)
 {
-    struct name_list list = {0};
+    const struct name_list list = groups_names(link, group);
 
-    for (size_t i = 0; i < link->members.count; i++)
-        if (groups_have(group, link->members.list, i))
-            name_list_add(&list, link->members.list[i].name);
     if (link->group_count > 1 && list.count == 1 && !group->has_lto)
         return list.names[0];
     return name_list_text("lto.cubin", &list, arena);

@@ -122,10 +122,29 @@ static const struct text *find_undefined(struct link *link, size_t *count)
     return names;
 }
 
-/* Also whether any of them takes part only if it is needed. */
-static bool read_needed_texts(struct link *link, struct needed_text *texts, bool *is_lazy)
+/* The name in messages of the PTX that LTO-IR became: "lto.ptx(a.o(2)+b.o(2))", with the members
+ * that it was made of. */
+static const char *lto_name(struct link *link)
 {
-    for (size_t i = 0; i < link->members.count; i++) {
+    const struct name_list list = groups_names(link, &(struct group){.has_lto = true});
+
+    return name_list_text("lto.ptx", &list, &link->members.arena);
+}
+
+/* Fills link->texts. *is_lazy tells whether any of them takes part only if it is needed. */
+static bool read_all_texts(struct link *link, bool *is_lazy)
+{
+    const size_t count = link->members.count;
+    struct needed_text *texts = arena_zalloc(&link->sources_arena, count + 1, sizeof *texts);
+
+    link->texts = texts;
+    for (size_t i = 0; i < link->bitcode.count; i++) {
+        const struct bitcode_module *module = &link->bitcode.modules[i];
+
+        texts[module->first_member] =
+            (struct needed_text){.text = module->ptx, .name = module->name};
+    }
+    for (size_t i = 0; i < count; i++) {
         const struct member *member = &link->members.list[i];
         struct bytes code;
 
@@ -133,23 +152,15 @@ static bool read_needed_texts(struct link *link, struct needed_text *texts, bool
             continue;
         if (!member_code(member, &link->ptx_inflation, &link->sources_arena, &code))
             return false;
-        texts[i] =
-            (struct needed_text){{(const char *)code.data, code.size}, member->is_lazy, true};
+        texts[i] = (struct needed_text){.text = {(const char *)code.data, code.size},
+                                        .name = member->name,
+                                        .is_member = member->is_lazy,
+                                        .is_needed = true};
         *is_lazy |= member->is_lazy;
     }
-    return true;
-}
-
-/* Adds what LTO-IR and bitcode became, behind the members. */
-static size_t add_compiled(const struct link *link, struct needed_text *texts)
-{
-    size_t count = link->members.count;
-
     if (link->lto.ptx.size)
-        texts[count++] = (struct needed_text){.text = link->lto.ptx};
-    for (size_t i = 0; i < link->bitcode.count; i++)
-        texts[count++] = (struct needed_text){.text = link->bitcode.modules[i].ptx};
-    return count;
+        texts[count] = (struct needed_text){.text = link->lto.ptx, .name = lto_name(link)};
+    return true;
 }
 
 static void drop_texts(struct link *link, const struct needed_text *texts)
@@ -166,43 +177,33 @@ static void drop_texts(struct link *link, const struct needed_text *texts)
     }
 }
 
-static bool has_group_code(const struct link *link, const struct group *group)
-{
-    for (size_t i = 0; i < link->members.count; i++)
-        if (groups_have(group, link->members.list, i))
-            return true;
-    return false;
-}
-
 /* A link needs at least one group, of which its cubin is made when it has nothing else. */
 static void drop_groups(struct link *link)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < link->group_count; i++)
-        if (has_group_code(link, &link->groups[i]) ||
+        if (groups_names(link, &link->groups[i]).count > 0 ||
             (kept == 0 && i + 1 == link->group_count && link->cubin_count == 0))
             link->groups[kept++] = link->groups[i];
     link->group_count = kept;
 }
 
-/* Reads the text of each member that is PTX: link->texts[i] is that of member i. Members of
- * archives that the rest of the link does not need lose their role, and groups without any other
- * code are removed. LTO-IR and bitcode must have been compiled, and cubins read. */
+/* Reads the texts. Members of archives that the rest of the link does not need lose their role, and
+ * groups without any other code are removed. LTO-IR and bitcode must have been compiled, and cubins
+ * read. */
 static bool read_texts(struct link *link)
 {
     const struct text *undefined;
     size_t undefined_count = 0;
     bool is_lazy = false;
 
-    link->texts = arena_zalloc(&link->sources_arena, link->members.count + link->bitcode.count + 1,
-                               sizeof *link->texts);
-    if (!read_needed_texts(link, link->texts, &is_lazy))
+    if (!read_all_texts(link, &is_lazy))
         return false;
     if (!is_lazy)
         return true;
     undefined = find_undefined(link, &undefined_count);
-    needed_choose(link->texts, add_compiled(link, link->texts), undefined, undefined_count,
+    needed_choose(link->texts, link->members.count + 1, undefined, undefined_count,
                   &link->sources_arena);
     drop_texts(link, link->texts);
     drop_groups(link);
@@ -212,44 +213,22 @@ static bool read_texts(struct link *link)
     return true;
 }
 
-/* The name in messages of the PTX that LTO-IR became: "lto.ptx(a.o(2)+b.o(2))", with the members
- * that it was made of. */
-static const char *lto_name(const struct link *link, struct arena *arena)
+/* Finds the group's PTX: that of LTO-IR is the first. */
+static size_t find_sources(const struct link *link, const struct group *group,
+                           struct program_source *sources)
 {
-    struct name_list list = {0};
+    const size_t last = link->members.count;
+    size_t count = 0;
 
-    for (size_t i = 0; i < link->members.count; i++)
-        if (link->members.list[i].role == MEMBER_LTO)
-            name_list_add(&list, link->members.list[i].name);
-    return name_list_text("lto.ptx", &list, arena);
-}
+    for (size_t i = 0; i <= last; i++) {
+        size_t at = i ? i - 1 : last;
+        const struct needed_text *text = &link->texts[at];
 
-/* Finds the group's PTX. */
-static void find_sources(struct link *link, const struct group *group,
-                         struct program_source *sources, size_t *count)
-{
-    const struct members *members = &link->members;
-    size_t made = 0;
-
-    if (group->has_lto && link->lto.ptx.size)
-        sources[(*count)++] = (struct program_source){.name = lto_name(link, &link->members.arena),
-                                                      .text = link->lto.ptx};
-    for (size_t i = 0; i < members->count; i++) {
-        const struct member *member = &members->list[i];
-        const struct bitcode_module *module =
-            made < link->bitcode.count && link->bitcode.modules[made].first_member == i
-                ? &link->bitcode.modules[made++]
-                : NULL;
-
-        if (!groups_have(group, members->list, i))
-            continue;
-        if (module)
-            sources[(*count)++] =
-                (struct program_source){.name = module->name, .text = module->ptx};
-        if (member->role == MEMBER_PTX)
-            sources[(*count)++] =
-                (struct program_source){.name = member->name, .text = link->texts[i].text};
+        if (text->name &&
+            (at == last ? group->has_lto : groups_have(group, link->members.list, at)))
+            sources[count++] = (struct program_source){text->name, text->text};
     }
+    return count;
 }
 
 /* About keep_whole, measured: nvlink assembles everything that libnvvm left, and drops dead code
@@ -279,10 +258,8 @@ static bool link_group(struct link *link, struct group *group)
         .provided = &link->system_names,
         .members = &link->members,
     };
-    size_t count = 0;
 
-    find_sources(link, group, sources, &count);
-    return program_link(&group->program, sources, count, &wanted);
+    return program_link(&group->program, sources, find_sources(link, group, sources), &wanted);
 }
 
 static bool link_groups(struct link *link)

@@ -151,16 +151,10 @@ static bool unite_chunks(struct link *link)
     return exact_probe_find(link) && (!cut->obstacle || split_again(link, NULL));
 }
 
-static void tell_program(const struct program *program)
+static void tell_chunks(const struct chunks *chunks)
 {
-    diag_verbose("Phase I: %zu modules, %zu symbols, %zu functions removed, PTX ISA %u.%u",
-                 program->module_count, program->symbol_count, program->dropped_functions,
-                 program->version_major, program->version_minor);
-}
+    const char *sequential_reason = pool_sequential_reason();
 
-/* The chunks, and the reason why they are not assembled in parallel, or NULL. */
-static void tell_chunks(const struct chunks *chunks, const char *sequential_reason)
-{
     if (chunks->count == 0)
         return;
     if (chunks->count > 1 && sequential_reason)
@@ -184,9 +178,14 @@ bool stage_split(struct link *link)
               (split_groups(link, NULL) && unite_chunks(link) && cut_edited_chunks(link) &&
                (!link->request->keep || keep_texts(link, &cut->chunks)));
 
-    for (size_t i = 0; i < link->group_count && cut->chunks.count; i++)
-        tell_program(&link->groups[i].program);
-    tell_chunks(&cut->chunks, pool_sequential_reason());
+    for (size_t i = 0; i < link->group_count && cut->chunks.count; i++) {
+        const struct program *program = &link->groups[i].program;
+
+        diag_verbose("Phase I: %zu modules, %zu symbols, %zu functions removed, PTX ISA %u.%u",
+                     program->module_count, program->symbol_count, program->dropped_functions,
+                     program->version_major, program->version_minor);
+    }
+    tell_chunks(&cut->chunks);
     ok = ok && (cut->explanation.size == 0 || std_streams_print(buffer_view(&cut->explanation)) ||
                 diag_blame(LINK_ENVIRONMENT));
     observe_chunks(link->observation, &cut->chunks);

@@ -4,6 +4,7 @@
  * link->observation. False after an error; all errors have been reported. */
 #pragma once
 
+#include "base/word_list.h"
 #include "link/state.h"
 
 /* stage_program.c: from the inputs to one program */
@@ -45,6 +46,9 @@ bool groups_tell_assembler(const struct link *link, const char *part);
 
 /* The words of all groups and of -Xptxas, in `arena`; end with NULL. */
 const char *const *groups_all_words(const struct link *link, struct arena *arena);
+
+/* The names of those members. */
+struct name_list groups_names(const struct link *link, const struct group *group);
 
 /* -vv: the groups and their options. */
 void groups_tell(const struct link *link);

@@ -109,7 +109,7 @@ struct link {
     struct inflation cubin_inflation;
     struct lto_result lto;         /* what libnvJitLink made of the LTO-IR, in sources_arena */
     struct bitcode_result bitcode; /* what libLLVM made of bitcode, in sources_arena */
-    struct needed_text *texts;     /* of each member that is PTX, in sources_arena */
+    struct needed_text *texts;     /* PTX by member, and of LTO-IR behind them, in sources_arena */
     struct arena sources_arena;    /* the programs' PTX; gone once the chunks have theirs */
     struct member_cubin *cubins;   /* in input order */
     size_t cubin_count;

@@ -23,6 +23,7 @@
 
 struct needed_text {
     struct text text; /* of gbl-ctors.o: needed_choose() adds the arrays */
+    const char *name; /* for the caller */
     bool is_member;   /* of an archive; else it takes part */
     bool is_needed;   /* set by needed_choose() */
 };
