@@ -82,8 +82,8 @@ static void print_language(void)
     for (uint16_t i = 0; i < opcode_words.count; i++) {
         const struct opcode *opcode = opcode_get(i);
 
-        printf("%u %s %#x %u %u\n", i, opcode->name, opcode->flags, opcode->least_ptx,
-               opcode->least_sm);
+        printf("%u %s %#x %u %s\n", i, opcode->name, opcode->flags, opcode->need.ptx,
+               opcode->need.target);
     }
     print_words("modifiers", &modifier_words);
     print_words("special registers", &special_words);

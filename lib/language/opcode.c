@@ -6,9 +6,9 @@
 #define ENTRIES(array) (sizeof(array) / sizeof(array)[0])
 
 static const struct opcode opcodes[] = {
-    {"", 0, 0, 0, 0},
-#define OPCODE(name, flags, ptx, sm)      {#name, INDEX_##name, flags, ptx, sm},
-#define LIKE(name, other, flags, ptx, sm) {#name, INDEX_##other, flags, ptx, sm},
+    {"", 0, 0, {0, "0"}},
+#define OPCODE(name, flags, ptx, sm)      {#name, INDEX_##name, flags, {ptx, #sm}},
+#define LIKE(name, other, flags, ptx, sm) {#name, INDEX_##other, flags, {ptx, #sm}},
 #include "language/opcode_table.def"
 #undef LIKE
 #undef OPCODE

@@ -30,12 +30,18 @@ enum opcode_flag {
     OPCODE_TEXTURE = 64,     /* reads or writes through a texture or surface */
 };
 
+/* What code must ask for to have something: PTX ISA version, 10 * major + minor, and targets as
+ * syntax_target_fits() takes them. */
+struct need {
+    uint16_t ptx;
+    const char *target;
+};
+
 struct opcode {
-    const char *name;   /* "add" */
-    uint16_t rows;      /* the opcode whose rows of syntax_table.def it has */
-    uint16_t flags;     /* enum opcode_flag */
-    uint16_t least_ptx; /* PTX ISA version that brought it, 10 * major + minor */
-    uint16_t least_sm;
+    const char *name; /* "add" */
+    uint16_t rows;    /* the opcode whose rows of syntax_table.def it has */
+    uint16_t flags;   /* enum opcode_flag */
+    struct need need;
 };
 
 /* A type, as modifier_table.def describes it. */

@@ -425,7 +425,7 @@ static const char *check_rows(struct checking *checking, const struct syntax *fi
     checking->most = row.rule_count;
     syntax_note_results(&row, instruction);
     while (problem && syntax_find(&row, instruction->opcode, instruction->modifiers,
-                                  instruction->modifier_count, (uint16_t)(row.row + 1))) {
+                                  instruction->modifier_count, row.row)) {
         struct checking again = {.body = checking->body, .instruction = instruction};
 
         if (row.required < checking->least)

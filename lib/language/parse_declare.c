@@ -114,25 +114,6 @@ void parse_declare(struct body_parser *parser)
     }
 }
 
-static void parse_targets(struct body_parser *parser, struct label *label, bool is_label)
-{
-    struct operand *list = NULL;
-    size_t capacity = 0, count = 0;
-
-    do {
-        struct operand target;
-
-        parser_next(&parser->base);
-        target = parse_operand_target(parser, is_label);
-        ARENA_PUSH(parser->body->arena, list, count, capacity) = target;
-    } while (parse_at(parser, ','));
-    if (parser->base.failed)
-        return;
-    label->targets = list;
-    label->target_count = (uint32_t)count;
-    parser_mark(&parser->base, ';');
-}
-
 static void parse_prototype(struct body_parser *parser, struct label *label)
 {
     struct parser *base = &parser->base;
@@ -154,9 +135,9 @@ void parse_declare_table(struct body_parser *parser, uint32_t label)
     struct label *at = &parser->body->labels[label];
 
     if (parser_at_dot(&parser->base, ".branchtargets"))
-        parse_targets(parser, at, true);
+        parse_operand_targets(parser, at, true);
     else if (parser_at_dot(&parser->base, ".calltargets"))
-        parse_targets(parser, at, false);
+        parse_operand_targets(parser, at, false);
     else if (parser_at_dot(&parser->base, ".callprototype"))
         parse_prototype(parser, at);
 }

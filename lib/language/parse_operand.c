@@ -360,17 +360,19 @@ void parse_operands(struct body_parser *parser, struct instruction *instruction)
     instruction->operands = pop(parser, first, &count);
 }
 
-struct operand parse_operand_target(struct body_parser *parser, bool is_label)
+void parse_operand_targets(struct body_parser *parser, struct label *label, bool are_labels)
 {
-    size_t at = parser->operand_count;
-    struct operand target = {0};
+    size_t first = parser->operand_count;
 
-    if (parser->base.token.kind == TOKEN_WORD) {
-        parse_name(parser, is_label ? ROLE_LABEL : ROLE_VALUE);
-        target = parser->operands[at];
-        parser->operand_count = at;
-    } else {
-        parser_expected(&parser->base, "a name");
-    }
-    return target;
+    do {
+        parser_next(&parser->base);
+        if (parser->base.token.kind == TOKEN_WORD)
+            parse_name(parser, are_labels ? ROLE_LABEL : ROLE_VALUE);
+        else
+            parser_expected(&parser->base, "a name");
+    } while (parse_at(parser, ','));
+    if (parser->base.failed)
+        return;
+    label->targets = pop(parser, first, &label->target_count);
+    parser_mark(&parser->base, ';');
 }

@@ -1,7 +1,5 @@
 /* parse_spelling.c: an opcode with its modifiers, "ld.global.nc.u32": parses it, checks that the
  * language has it, and finds its row of operand rules. */
-#include <stdio.h>
-
 #include "base/arch.h"
 #include "language/opcode.h"
 #include "language/parser.h"
@@ -69,7 +67,7 @@ static void report_words(struct body_parser *parser, const struct instruction *i
             if (i != left)
                 words[count++] = instruction->modifiers[i];
         if (!modifier_is_type(instruction->modifiers[left]) &&
-            syntax_find(&syntax, instruction->opcode, words, count, 0))
+            syntax_find(&syntax, instruction->opcode, words, count, NULL))
             parser_fail(base, place, "Modifier '.%s' cannot be combined with the others of '%s'",
                         modifier_name(instruction->modifiers[left]), opcode);
     }
@@ -80,38 +78,32 @@ static void report_words(struct body_parser *parser, const struct instruction *i
 }
 
 /* Fails if `what` needs another PTX version or target, in words like ptxas's. */
-static void check_need(struct body_parser *parser, size_t place, struct text what, uint16_t ptx,
-                       const char *target)
+static void check_need(struct body_parser *parser, size_t place, struct text what, struct need need)
 {
     const struct parse_scope *scope = parser->scope;
     char name[ARCH_NAME_SIZE];
 
-    if (scope->version && ptx > scope->version)
+    if (scope->version && need.ptx > scope->version)
         parser_fail(&parser->base, place, "'%.*s' requires PTX ISA .version %u.%u or later",
-                    TEXT_ARG(what), ptx / 10u, ptx % 10u);
-    if (scope->target.sm && !syntax_target_fits(target, scope->target, scope->version))
+                    TEXT_ARG(what), need.ptx / 10u, need.ptx % 10u);
+    if (scope->target.sm && !syntax_target_fits(need.target, scope->target, scope->version))
         parser_fail(&parser->base, place, "'%.*s' not supported on .target '%s', it needs sm_%s",
-                    TEXT_ARG(what), arch_name(scope->target, name), target);
+                    TEXT_ARG(what), arch_name(scope->target, name), need.target);
 }
 
 static void check_versions(struct body_parser *parser, const struct instruction *instruction,
                            struct text spelling, size_t place)
 {
     const struct opcode *opcode = opcode_get(instruction->opcode);
-    const struct syntax *syntax = &parser->syntax;
-    char sm[16];
+    struct need own = opcode->need, need = parser->syntax.row->need;
 
-    snprintf(sm, sizeof sm, "%u", opcode->least_sm);
-    check_need(parser, place, text_of(opcode->name), opcode->least_ptx,
-               syntax->target[0] ? "" : sm);
-    check_need(parser, place, spelling, syntax->ptx, syntax->target);
-    for (unsigned i = 0; i < instruction->modifier_count; i++) {
-        uint16_t ptx;
-        const char *target;
-
-        syntax_word_needs(instruction->modifiers[i], &ptx, &target);
-        check_need(parser, place, text_of(modifier_name(instruction->modifiers[i])), ptx, target);
-    }
+    if (need.target[0])
+        own.target = "";
+    check_need(parser, place, text_of(opcode->name), own);
+    check_need(parser, place, spelling, need);
+    for (unsigned i = 0; i < instruction->modifier_count; i++)
+        check_need(parser, place, text_of(modifier_name(instruction->modifiers[i])),
+                   syntax_word_need(instruction->modifiers[i]));
 }
 
 static void read_words(struct body_parser *parser, struct instruction *instruction)
@@ -141,7 +133,7 @@ void parse_spelling(struct body_parser *parser, struct instruction *instruction)
     if (parser->base.failed)
         return;
     if (!syntax_find(&parser->syntax, instruction->opcode, instruction->modifiers,
-                     instruction->modifier_count, 0)) {
+                     instruction->modifier_count, NULL)) {
         report_words(parser, instruction, place);
         return;
     }

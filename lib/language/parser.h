@@ -151,8 +151,8 @@ void parse_declare_table(struct body_parser *parser, uint32_t label);
 /* Reads comma-separated operands up to a `;` (not skipped) into the instruction. */
 void parse_operands(struct body_parser *parser, struct instruction *instruction);
 
-/* Reads one operand of a target table: a label or a symbol. */
-struct operand parse_operand_target(struct body_parser *parser, bool is_label);
+/* From the directive of a target table to its end: reads labels or symbols into it. */
+void parse_operand_targets(struct body_parser *parser, struct label *label, bool are_labels);
 
 /* parse_names.c */
 

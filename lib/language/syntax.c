@@ -10,21 +10,14 @@
 #include "base/text.h"
 #include "language/opcode.h"
 
-struct row {
-    uint16_t opcode;
-    uint16_t ptx;
-    const char *words;
-    const char *operands;
-    const char *target;
-};
-
-static const struct row rows[] = {
-#define SYNTAX(opcode, words, operands, ptx, target) {INDEX_##opcode, ptx, words, operands, target},
+const struct syntax_row syntax_rows[] = {
+#define SYNTAX(opcode, words, operands, ptx, target)                                               \
+    {INDEX_##opcode, words, operands, {ptx, target}},
 #include "language/syntax_table.def"
 #undef SYNTAX
 };
 
-#define ROWS ((uint16_t)(sizeof rows / sizeof rows[0]))
+const size_t syntax_row_count = sizeof syntax_rows / sizeof syntax_rows[0];
 
 static const struct {
     struct text name;
@@ -36,16 +29,13 @@ static const struct {
 };
 
 static const struct {
-    uint16_t ptx;
-    const char *target;
+    struct need need;
     const char *words;
 } needs[] = {
-#define NEEDS(ptx, target, words) {ptx, target, words},
+#define NEEDS(ptx, target, words) {{ptx, target}, words},
 #include "language/syntax_needs.def"
 #undef NEEDS
 };
-
-_Static_assert(sizeof rows / sizeof rows[0] < SYNTAX_NO_ROW, "rows are numbered in 16 bits");
 
 /* Kinds of words that keep their order among each other. */
 enum order { ORDER_NONE, ORDER_TYPE, ORDER_LAYOUT, ORDER_SPACE, ORDERS };
@@ -206,18 +196,18 @@ static bool fits(const char *words, struct fitting *fitting)
     return fitting->taken == (1u << fitting->count) - 1;
 }
 
-/* The first row from `first` on that holds for the opcode; ROWS behind its last. */
-static uint16_t next_row(uint16_t opcode, uint16_t first)
+/* The opcode's first row, or the one behind `after`; NULL if there is none. */
+static const struct syntax_row *next_row(uint16_t opcode, const struct syntax_row *after)
 {
     uint16_t own = opcode_get(opcode)->rows;
+    size_t at = after ? (size_t)(after - syntax_rows) + 1
+                      : SEARCH_FIRST_NOT(syntax_row_count, i, syntax_rows[i].opcode < own);
 
-    if (first == 0)
-        first = (uint16_t)SEARCH_FIRST_NOT(ROWS, at, rows[at].opcode < own);
-    return first < ROWS && rows[first].opcode == own ? first : ROWS;
+    return at < syntax_row_count && syntax_rows[at].opcode == own ? &syntax_rows[at] : NULL;
 }
 
 bool syntax_find(struct syntax *syntax, uint16_t opcode, const uint16_t *modifiers, size_t count,
-                 uint16_t first)
+                 const struct syntax_row *after)
 {
     struct text names[INSTRUCTION_MODIFIERS];
 
@@ -225,14 +215,13 @@ bool syntax_find(struct syntax *syntax, uint16_t opcode, const uint16_t *modifie
         return false;
     for (size_t i = 0; i < count; i++)
         names[i] = text_of(modifier_name(modifiers[i]));
-    for (uint16_t i = next_row(opcode, first); i < ROWS; i = next_row(opcode, (uint16_t)(i + 1))) {
+    while ((after = next_row(opcode, after))) {
         struct fitting fitting = {.modifiers = modifiers, .names = names, .count = count};
 
-        if (!fits(rows[i].words, &fitting))
+        if (!fits(after->words, &fitting))
             continue;
-        *syntax = (struct syntax){
-            .row = i, .ptx = rows[i].ptx, .target = rows[i].target, .misplaced = fitting.misplaced};
-        syntax_rule_read(syntax, opcode, rows[i].operands, modifiers, count);
+        *syntax = (struct syntax){.row = after, .misplaced = fitting.misplaced};
+        syntax_rule_read(syntax, opcode, modifiers, count);
         return true;
     }
     return false;
@@ -264,8 +253,10 @@ static bool has_word(const char *words, struct text word, unsigned depth)
 
 bool syntax_has_word(uint16_t opcode, const char *modifier)
 {
-    for (uint16_t i = next_row(opcode, 0); i < ROWS; i = next_row(opcode, (uint16_t)(i + 1)))
-        if (has_word(rows[i].words, text_of(modifier), 0))
+    const struct syntax_row *row = NULL;
+
+    while ((row = next_row(opcode, row)))
+        if (has_word(row->words, text_of(modifier), 0))
             return true;
     return false;
 }
@@ -301,34 +292,18 @@ bool syntax_target_fits(const char *expression, struct arch target, unsigned ver
     return false;
 }
 
-void syntax_word_needs(uint16_t modifier, uint16_t *ptx, const char **target)
+struct need syntax_word_need(uint16_t modifier)
 {
     const char *name = modifier_name(modifier);
     size_t size = strlen(name);
 
-    *ptx = 0;
-    *target = "";
     for (size_t i = 0; i < sizeof needs / sizeof needs[0]; i++) {
         const char *words = needs[i].words, *at = words;
 
         while ((at = strstr(at, name)) && ((at > words && at[-1] != ' ') || at[size] > ' '))
             at++;
-        if (at) {
-            *ptx = needs[i].ptx;
-            *target = needs[i].target;
-            return;
-        }
+        if (at)
+            return needs[i].need;
     }
-}
-
-const char *syntax_row(uint16_t row, uint16_t *opcode, const char **operands, uint16_t *ptx,
-                       const char **target)
-{
-    if (row >= ROWS)
-        return NULL;
-    *opcode = rows[row].opcode;
-    *operands = rows[row].operands;
-    *ptx = rows[row].ptx;
-    *target = rows[row].target;
-    return rows[row].words;
+    return (struct need){0, ""};
 }

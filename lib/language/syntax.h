@@ -12,9 +12,9 @@
 #include "base/arch.h"
 #include "base/text.h"
 #include "language/body.h"
+#include "language/opcode.h"
 
 #define SYNTAX_OPERANDS  12u
-#define SYNTAX_NO_ROW    UINT16_MAX
 #define SYNTAX_ANY_LANES 255u /* a vector of any size */
 
 enum rule_kind {
@@ -52,23 +52,31 @@ struct operand_rule {
     const char *values; /* RULE_IMMEDIATE: "4/8/16" or "0..15"; NULL = any */
 };
 
+/* A row of the table, which explains it. */
+struct syntax_row {
+    uint16_t opcode;
+    const char *words, *operands;
+    struct need need;
+};
+
+extern const struct syntax_row syntax_rows[];
+extern const size_t syntax_row_count;
+
 /* The row that matches an instruction's words, with its operand rules decoded. */
 struct syntax {
-    uint16_t row;
+    const struct syntax_row *row;
     uint8_t rule_count;
-    uint8_t required; /* rules that are not optional */
-    uint16_t ptx;     /* least PTX ISA version, 10 * major + minor */
-    const char *target;
+    uint8_t required;      /* rules that are not optional */
     const char *misplaced; /* the first word of the instruction's name that does not stand where the
                               name has it; NULL = none */
     struct operand_rule rules[SYNTAX_OPERANDS];
 };
 
-/* Finds the first of the opcode's rows, from `first` on (0: its first row), that matches the
- * modifiers, which may stand in any order except that types keep theirs, as in ptxas; some may be
- * written twice. False if none matches. */
+/* Finds the first of the opcode's rows, or of those behind `after` if it is not NULL, that matches
+ * the modifiers, which may stand in any order except that types keep theirs, as in ptxas; some may
+ * be written twice. False if none matches. */
 bool syntax_find(struct syntax *syntax, uint16_t opcode, const uint16_t *modifiers, size_t count,
-                 uint16_t first);
+                 const struct syntax_row *after);
 
 /* Notes in the instruction which of its operands are written according to the row. */
 void syntax_note_results(const struct syntax *syntax, struct instruction *instruction);
@@ -81,12 +89,8 @@ bool syntax_has_word(uint16_t opcode, const char *modifier);
  * "<6.4": any target in PTX before that. */
 bool syntax_target_fits(const char *expression, struct arch target, unsigned version);
 
-/* The PTX version and target that a modifier needs in any instruction. */
-void syntax_word_needs(uint16_t modifier, uint16_t *ptx, const char **target);
-
-/* Rows, for tests and for listing: the texts of the table. NULL past the last. */
-const char *syntax_row(uint16_t row, uint16_t *opcode, const char **operands, uint16_t *ptx,
-                       const char **target);
+/* What a modifier needs in any instruction. */
+struct need syntax_word_need(uint16_t modifier);
 
 /* The words that a name in capitals stands for in the table, "rn|rz|rm|rp"; NULL if it is not a
  * name. */
@@ -95,8 +99,8 @@ const char *syntax_set(struct text name);
 /* syntax_rule.c */
 
 /* Reads the row's operands into syntax->rules, given the instruction's opcode and words. */
-void syntax_rule_read(struct syntax *syntax, uint16_t opcode, const char *operands,
-                      const uint16_t *modifiers, size_t count);
+void syntax_rule_read(struct syntax *syntax, uint16_t opcode, const uint16_t *modifiers,
+                      size_t count);
 
 /* fragment.c: if operand number `operand` of an instruction with these modifiers is a thread's part
  * of a matrix of mma or wmma (PTX ISA, "Matrix Fragments"), sets the size of its vector of

@@ -169,12 +169,12 @@ static void take_item(struct text item, const struct words_seen *seen, struct op
     }
 }
 
-void syntax_rule_read(struct syntax *syntax, uint16_t opcode, const char *operands,
-                      const uint16_t *modifiers, size_t count)
+void syntax_rule_read(struct syntax *syntax, uint16_t opcode, const uint16_t *modifiers,
+                      size_t count)
 {
     struct words_seen seen = look(modifiers, count);
 
-    for (const char *at = operands; *at;) {
+    for (const char *at = syntax->row->operands; *at;) {
         struct text word = {at, strcspn(at, " ")};
         struct text item = operand_with(word, modifiers, count);
 

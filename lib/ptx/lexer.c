@@ -302,11 +302,3 @@ bool lexer_integer(struct text word, uint64_t *value)
     *value = constant.bits;
     return constant.kind == CONSTANT_SIGNED || constant.kind == CONSTANT_UNSIGNED;
 }
-
-bool lexer_literal(struct text word, uint64_t *value)
-{
-    if (!text_equal(word, TEXT("WARP_SZ")))
-        return lexer_integer(word, value);
-    *value = LEXER_WARP_SIZE;
-    return true;
-}

@@ -89,10 +89,8 @@ struct constant {
 /* The value of a TOKEN_NUMBER. */
 struct constant lexer_number(struct text number);
 
-/* An integer; lexer_literal() takes WARP_SZ, too: a number in a declaration, where no expression is
- * allowed. False when the word is something else. */
+/* Its value if it is an integer, else false. */
 bool lexer_integer(struct text word, uint64_t *value);
-bool lexer_literal(struct text word, uint64_t *value);
 
 /* Threads of a warp: the value of the word WARP_SZ. */
 #define LEXER_WARP_SIZE 32u

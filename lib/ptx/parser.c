@@ -172,12 +172,10 @@ uint64_t parser_number(struct parser *parser, uint64_t largest, const char *what
 
 uint64_t parser_count(struct parser *parser, uint64_t largest, const char *what)
 {
-    uint64_t value;
-
-    if (parser->token.kind != TOKEN_WORD || !lexer_literal(parser_text(parser), &value))
+    if (!lexer_is(&parser->lexer, parser->token, TEXT("WARP_SZ")))
         return parser_number(parser, largest, what);
     parser_next(parser);
-    return value;
+    return LEXER_WARP_SIZE;
 }
 
 void parser_strings(struct parser *parser)

@@ -44,35 +44,35 @@ static inline void manual_names(struct buffer *out, uint16_t opcode)
     for (uint16_t i = (uint16_t)(opcode + 1); i < opcode_words.count; i++)
         if (opcode_get(i)->rows == opcode)
             buffer_printf(out, ", %s", opcode_get(i)->name);
-    buffer_printf(out, "\nPTX %u.%u, sm_%u\n", entry->least_ptx / 10, entry->least_ptx % 10,
-                  entry->least_sm);
+    buffer_printf(out, "\nPTX %u.%u, sm_%s\n", entry->need.ptx / 10, entry->need.ptx % 10,
+                  entry->need.target);
 }
 
 /* One paragraph for opcodes that have the same forms, a line for each form. */
 static inline void manual_table(struct buffer *out)
 {
-    const char *words, *operands, *target;
-    uint16_t opcode, ptx, last = 0;
+    uint16_t last = 0;
 
-    for (uint16_t i = 0; (words = syntax_row(i, &opcode, &operands, &ptx, &target)); i++) {
+    for (size_t i = 0; i < syntax_row_count; i++) {
+        const struct syntax_row *row = &syntax_rows[i];
         size_t column = 2;
 
-        if (opcode != last)
-            manual_names(out, opcode);
-        last = opcode;
+        if (row->opcode != last)
+            manual_names(out, row->opcode);
+        last = row->opcode;
         buffer_string(out, ".br\n\\&");
-        manual_text(out, *words ? words : "(no modifier)", &column);
+        manual_text(out, *row->words ? row->words : "(no modifier)", &column);
         manual_text(out, " : ", &column);
-        manual_text(out, *operands ? operands : "(no operand)", &column);
-        if (ptx) {
+        manual_text(out, *row->operands ? row->operands : "(no operand)", &column);
+        if (row->need.ptx) {
             char text[32];
 
-            snprintf(text, sizeof text, " ; PTX %u.%u", ptx / 10u, ptx % 10u);
+            snprintf(text, sizeof text, " ; PTX %u.%u", row->need.ptx / 10u, row->need.ptx % 10u);
             manual_text(out, text, &column);
         }
-        if (*target) {
+        if (*row->need.target) {
             manual_text(out, " ; sm ", &column);
-            manual_text(out, target, &column);
+            manual_text(out, row->need.target, &column);
         }
         buffer_char(out, '\n');
     }

@@ -92,7 +92,7 @@ TEST(declarations_are_taken_or_refused_with_these_words)
 }
 
 /* Which row an instruction's words choose. */
-static uint16_t row_of(const char *at, uint16_t *opcode)
+static const struct syntax_row *row_of(const char *at, uint16_t *opcode)
 {
     size_t size = strcspn(at, ". "), count = 0;
     uint16_t modifiers[INSTRUCTION_MODIFIERS];
@@ -104,40 +104,37 @@ static uint16_t row_of(const char *at, uint16_t *opcode)
         size = strcspn(at, ". ");
         modifiers[count++] = modifier_find((struct text){at, size});
     }
-    return syntax_find(&syntax, *opcode, modifiers, count, 0) ? syntax.row : SYNTAX_NO_ROW;
+    return syntax_find(&syntax, *opcode, modifiers, count, NULL) ? syntax.row : NULL;
 }
 
 TEST(the_right_instructions_cover_the_table)
 {
     bool rows[4096] = {false}, opcodes[1024] = {false};
-    unsigned row_count = 0, opcode_total = 0, covered = 0, instructions = 0;
-    const char *operands, *target;
-    uint16_t opcode, ptx;
+    unsigned opcode_total = 0, covered = 0, instructions = 0;
+    uint16_t opcode;
 
     for (size_t i = 0; i < COUNT(right); i++) {
         char *programs = read_fixture(right[i]), *rest = programs;
 
         for (char *line; (line = next_line(&rest)); instructions++) {
-            uint16_t row = row_of(strstr(line, ": ") + 2, &opcode);
+            const struct syntax_row *row = row_of(strstr(line, ": ") + 2, &opcode);
 
-            ck_assert_msg(row != SYNTAX_NO_ROW, "%s", line);
-            rows[row] = opcodes[opcode] = true;
+            ck_assert_msg(row != NULL, "%s", line);
+            rows[row - syntax_rows] = opcodes[opcode] = true;
         }
         free(programs);
     }
-    while (syntax_row((uint16_t)row_count, &opcode, &operands, &ptx, &target)) {
-        covered += rows[row_count] || target[0] == '<';
-        row_count++;
-    }
+    for (size_t i = 0; i < syntax_row_count; i++)
+        covered += rows[i] || syntax_rows[i].need.target[0] == '<';
     for (uint16_t i = 1; i < opcode_words.count; i++) {
         ck_assert_msg(opcodes[i], "no right instruction of '%s'", opcode_get(i)->name);
         opcode_total += opcodes[i];
     }
-    printf("language: %u opcodes, %u of %u forms, %u modifiers, %u special registers in %u "
+    printf("language: %u opcodes, %u of %zu forms, %u modifiers, %u special registers in %u "
            "instructions\n",
-           opcode_total, covered, row_count, modifier_words.count - 1u, special_words.count - 1u,
-           instructions);
-    ck_assert_uint_ge(covered * 100, row_count * 97);
+           opcode_total, covered, syntax_row_count, modifier_words.count - 1u,
+           special_words.count - 1u, instructions);
+    ck_assert_uint_ge(covered * 100, syntax_row_count * 97);
 }
 
 /* What CUDA 13.0's own headers write. */
@@ -149,7 +146,7 @@ TEST(every_spelling_of_the_toolkit_has_a_row)
 
     ck_assert(spellings != NULL);
     for (char *line; (line = next_line(&rest)); count++)
-        ck_assert_msg(row_of(line, &opcode) != SYNTAX_NO_ROW, "%s", line);
+        ck_assert_msg(row_of(line, &opcode) != NULL, "%s", line);
     ck_assert_int_gt(count, 2500);
     free(spellings);
 }
@@ -171,10 +168,11 @@ TEST(the_manual_page_lists_the_table)
 
 TEST(every_row_has_known_words)
 {
-    const char *words, *operands, *target;
-    uint16_t opcode, ptx, last = 0;
+    uint16_t last = 0;
 
-    for (uint16_t i = 0; (words = syntax_row(i, &opcode, &operands, &ptx, &target)); i++) {
+    for (size_t i = 0; i < syntax_row_count; i++) {
+        const char *words = syntax_rows[i].words;
+        uint16_t opcode = syntax_rows[i].opcode;
 
         ck_assert_msg(opcode >= last, "row '%s %s' stands behind its place",
                       opcode_get(opcode)->name, words);
