@@ -39,6 +39,8 @@ static const struct {
     {"B", "xor", "pred"},
     {"M", "multicast::cluster", "b16"},
     {"M", "multicast::cluster::16b", "b16"},
+    {"S", "scaled::n1::ue8m0", "b8"},
+    {"S", "scaled::n2::ue8m0", "b16"},
 };
 
 /* What a row's item stands for with these words: itself, but for those; empty = nothing. */
