@@ -100,20 +100,6 @@ static const char *count_parts(struct compilation *compilation, uint32_t *count)
     return NULL;
 }
 
-/* The names of a part's kernels with external or internal linkage, separated by commas. */
-static struct text join_names(struct compilation *compilation, const uint32_t *parts, uint32_t part,
-                              bool is_internal)
-{
-    const struct lto_kernels *kernels = &compilation->kernels;
-    struct buffer names = {0};
-
-    CONTEXT_DEFER(buffer_cleanup, &names);
-    for (size_t i = 0; i < kernels->count; i++)
-        if (parts[i] == part && kernels->list[i].is_internal == is_internal)
-            buffer_printf(&names, "%s%.*s", names.size ? "," : "", TEXT_ARG(kernels->list[i].name));
-    return arena_text(&compilation->run.arena, buffer_view(&names));
-}
-
 static void deal_kernels(struct compilation *compilation, uint32_t count)
 {
     const struct lto_kernels *kernels = &compilation->kernels;
@@ -121,16 +107,11 @@ static void deal_kernels(struct compilation *compilation, uint32_t count)
     const uint32_t *parts = partition_kernels(arena, kernels->list, kernels->count, count);
 
     compilation->shares = arena_zalloc(arena, count, sizeof *compilation->shares);
-    for (size_t i = kernels->count; i-- > 0;) {
+    for (size_t i = 0; i < kernels->count; i++) {
         struct lto_share *share = &compilation->shares[parts[i]];
 
-        share->first_kernel = kernels->list[i].name;
-        share->kernel_count++;
+        ARENA_PUSH(arena, share->kernels, share->count, share->capacity) = &kernels->list[i];
         compilation->run.list[parts[i]].cost += kernels->list[i].cost;
-    }
-    for (uint32_t i = 0; i < count; i++) {
-        compilation->shares[i].external = join_names(compilation, parts, i, false);
-        compilation->shares[i].internal = join_names(compilation, parts, i, true);
     }
 }
 
@@ -243,8 +224,8 @@ static void report_failed_part(struct compilation *compilation)
         diag_note("LTO-IR as output needs that of CUDA 13.4 or later");
     if (compilation->shares)
         diag_note("It compiled LTO part %zu of %zu, %zu kernels with '%.*s'", index,
-                  compilation->run.count, compilation->shares[index].kernel_count,
-                  TEXT_ARG(compilation->shares[index].first_kernel));
+                  compilation->run.count, compilation->shares[index].count,
+                  TEXT_ARG(compilation->shares[index].kernels[0]->name));
 }
 
 static void report_part_times(const struct compilation *compilation)
@@ -259,7 +240,7 @@ static void report_part_times(const struct compilation *compilation)
         if (compilation->shares)
             diag_verbose(
                 "LTO part %zu: %zu kernels, first %.*s, %zu bytes of PTX, peak %" PRIu64 " MiB", i,
-                compilation->shares[i].kernel_count, TEXT_ARG(compilation->shares[i].first_kernel),
+                compilation->shares[i].count, TEXT_ARG(compilation->shares[i].kernels[0]->name),
                 part->answer.ptx.size, peak);
         else
             diag_verbose("LTO part %zu: %zu bytes of PTX, peak %" PRIu64 " MiB", i,

@@ -171,10 +171,8 @@ void lto_report_event(const struct part *part, const char *name);
 
 /* The kernels of one part. */
 struct lto_share {
-    struct text external; /* names or patterns separated by commas */
-    struct text internal;
-    struct text first_kernel;
-    size_t kernel_count;
+    const struct lto_kernel **kernels;
+    size_t count, capacity;
 };
 
 /* The options of one compilation, in `arena`; they end with NULL. `is_open`: code that LTO does not

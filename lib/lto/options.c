@@ -59,6 +59,18 @@ static void add_names(struct word_list *options, const struct used_names *used, 
     add_list(options, list, buffer_view(&names));
 }
 
+static void add_kernels(struct word_list *options, enum used_list list,
+                        const struct lto_share *share)
+{
+    struct buffer names = {0};
+
+    CONTEXT_DEFER(buffer_cleanup, &names);
+    for (size_t i = 0; i < share->count; i++)
+        if (share->kernels[i]->is_internal == (list == USED_INTERNAL_KERNELS))
+            add_name(&names, "", share->kernels[i]->name);
+    add_list(options, list, buffer_view(&names));
+}
+
 /* Adds the kernels of a part. Variables that kernels of other parts write must not be treated as
  * constant, nor stores to variables that these read be dropped (both measured): so host code is
  * said to name every variable. No kernel writes constants; if host code's constants are not known,
@@ -69,8 +81,8 @@ static void add_share(struct word_list *options, const struct used_names *used,
     const struct text all = TEXT("*");
     bool knows_constants = used->has_parts || used->has_lists;
 
-    add_list(options, USED_EXTERNAL_KERNELS, share->external);
-    add_list(options, USED_INTERNAL_KERNELS, share->internal);
+    add_kernels(options, USED_EXTERNAL_KERNELS, share);
+    add_kernels(options, USED_INTERNAL_KERNELS, share);
     for (int list = USED_EXTERNAL_CONSTANTS; list <= USED_INTERNAL_CONSTANTS; list++) {
         if (knows_constants)
             add_names(options, used, (enum used_list)list);

@@ -17,11 +17,13 @@
 struct naming {
     struct joining *joining;
     struct table keys;    /* names of the program to indexes of symbols */
-    struct table strings; /* names of private strings to an index in `hashes` */
-    uint64_t *hashes;     /* of a name's contents; 0 = they differ among the parts */
-    size_t hash_count, hash_capacity;
+    struct table strings; /* names of private strings to bits of their contents' hash, or SEVERAL */
+    struct table files;   /* the texts of `files` */
     struct buffer content;
 };
+
+/* Strings of one name differ among the parts. */
+#define SEVERAL (TABLE_NONE - 1)
 
 static bool is_private(const struct ptx_item *item, struct text beginning)
 {
@@ -56,14 +58,10 @@ static uint64_t hash_content(struct naming *naming, uint32_t part, const struct 
  * own. */
 static void note_string(struct naming *naming, uint32_t part, const struct ptx_item *item)
 {
-    uint64_t hash = hash_content(naming, part, item);
-    uint32_t at = table_add(&naming->strings, item->name, (uint32_t)naming->hash_count);
+    uint32_t hash = (uint32_t)(hash_content(naming, part, item) >> 33);
 
-    if (at == naming->hash_count)
-        ARENA_PUSH(&naming->joining->arena, naming->hashes, naming->hash_count,
-                   naming->hash_capacity) = hash;
-    else if (naming->hashes[at] != hash)
-        naming->hashes[at] = 0;
+    if (table_add(&naming->strings, item->name, hash) != hash)
+        table_set(&naming->strings, item->name, SEVERAL);
 }
 
 static void note_strings(struct naming *naming)
@@ -84,8 +82,7 @@ static struct text program_name(struct naming *naming, uint32_t part, const stru
     bool is_string = is_private(item, TEXT("$str"));
     unsigned long long hash;
 
-    if (!is_unnamed &&
-        (!is_string || naming->hashes[table_find(&naming->strings, item->name)] != 0))
+    if (!is_unnamed && !(is_string && table_find(&naming->strings, item->name) == SEVERAL))
         return item->name;
     hash = hash_content(naming, part, item);
     return is_unnamed ? text_of(arena_printf(arena, "__unnamed_%016llx", hash))
@@ -153,18 +150,6 @@ static int compare_texts(const void *left, const void *right)
     return text_compare(*(const struct text *)left, *(const struct text *)right);
 }
 
-/* Leaves each file of all parts once, in the order of their names. */
-static void sort_files(struct joining *joining)
-{
-    size_t kept = 0;
-
-    SORT(joining->files, joining->file_count, compare_texts);
-    for (size_t i = 0; i < joining->file_count; i++)
-        if (kept == 0 || !text_equal(joining->files[kept - 1], joining->files[i]))
-            joining->files[kept++] = joining->files[i];
-    joining->file_count = kept;
-}
-
 COMPARISON(compare_strings, struct joined_string, compare_texts(&a->name, &b->name));
 
 COMPARISON(compare_numbers, struct part_file, COMPARE(a->own, b->own));
@@ -200,29 +185,33 @@ static void name_label(struct joining *joining, uint32_t part, struct text label
         (struct joined_string){name, content};
 }
 
+static bool is_label(const struct lexer *lexer, struct token token)
+{
+    return token.kind == TOKEN_WORD && lexer_peek(lexer).mark == ':';
+}
+
 /* Names the labels of a section of strings: one line of the program's section for each content. */
 static void name_section(struct joining *joining, uint32_t part, const struct ptx_item *section)
 {
-    struct lexer lexer = lexer_at(section->target, 0);
-    struct text label = {0};
-    size_t from = 0, last_end = 0;
-    struct token token;
+    struct lexer lexer = lexer_at(section->target, 0), before;
+    struct token token = lexer_next(&lexer);
 
-    do {
-        token = lexer_next(&lexer);
-        if (token.kind == TOKEN_END ||
-            (token.kind == TOKEN_WORD && lexer_peek(&lexer).mark == ':') || token.mark == '}') {
-            if (label.size)
-                name_label(joining, part, label,
-                           (struct text){section->target.data + from, last_end - from});
-            label = token.kind == TOKEN_WORD ? lexer_text(&lexer, token) : (struct text){0};
-            if (label.size) {
-                lexer_next(&lexer);
-                from = lexer.at;
-            }
-        }
-        last_end = lexer.at;
-    } while (token.kind != TOKEN_END);
+    while (token.kind != TOKEN_END) {
+        struct text label = lexer_text(&lexer, token), content;
+        bool is_named = is_label(&lexer, token);
+
+        if (is_named)
+            lexer_next(&lexer);
+        content.data = section->target.data + lexer.at;
+        do {
+            before = lexer;
+            token = lexer_next(&lexer);
+        } while (is_named && token.kind != TOKEN_END && token.mark != '}' &&
+                 !is_label(&lexer, token));
+        content.size = (size_t)(section->target.data + before.at - content.data);
+        if (is_named)
+            name_label(joining, part, label, content);
+    }
 }
 
 static bool name_items(struct naming *naming, uint32_t part, const struct ptx_module *module)
@@ -237,7 +226,9 @@ static bool name_items(struct naming *naming, uint32_t part, const struct ptx_mo
         if ((item->kind == PTX_FUNCTION || item->kind == PTX_VARIABLE) &&
             !enter_item(naming, part, item))
             return false;
-        if (item->kind == PTX_FILE)
+        if (item->kind == PTX_FILE &&
+            table_add(&naming->files, item->target, (uint32_t)joining->file_count) ==
+                joining->file_count)
             ARENA_PUSH(&joining->arena, joining->files, joining->file_count,
                        joining->file_capacity) = item->target;
         if (item->kind == PTX_SECTION)
@@ -252,13 +243,14 @@ bool parts_name(struct joining *joining)
 
     CONTEXT_DEFER(table_cleanup, &naming.keys);
     CONTEXT_DEFER(table_cleanup, &naming.strings);
+    CONTEXT_DEFER(table_cleanup, &naming.files);
     CONTEXT_DEFER(buffer_cleanup, &naming.content);
     note_strings(&naming);
     for (uint32_t i = 0; i < joining->part_count; i++)
         if (!name_items(&naming, i, &joining->parts[i].module) ||
             !name_items(&naming, i, &joining->parts[i].lifted))
             return false;
-    sort_files(joining);
+    SORT(joining->files, joining->file_count, compare_texts);
     SORT(joining->strings, joining->string_count, compare_strings);
     for (size_t i = 0; i < joining->part_count; i++)
         number_files(joining, &joining->parts[i]);
