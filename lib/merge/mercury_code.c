@@ -68,42 +68,47 @@ static size_t count_records(const uint8_t *data)
     return records;
 }
 
-/* Walks the instructions and, if `values` is not NULL, writes the values. Returns the number of
- * loads of the kind; SIZE_MAX if an instruction has an unknown size, or the number of instructions
- * differs from the bits. */
-static size_t walk_instructions(uint8_t *data, size_t size, const struct load_kind *kind,
-                                const uint16_t *values)
+/* The kind of a load, or MERCURY_LOAD_COUNT for another instruction. */
+static enum mercury_load load_at(const uint8_t *at)
 {
+    enum mercury_load load = 0;
+
+    if (at[0] != 0x02 || at[1] != LOAD_OPCODE)
+        return MERCURY_LOAD_COUNT;
+    while (load < MERCURY_LOAD_COUNT &&
+           (at[LOAD_FORM] != load_kinds[load].form || at[LOAD_BANK] != load_kinds[load].bank))
+        load++;
+    return load;
+}
+
+bool mercury_code_patch(uint8_t *data, size_t size, const struct mercury_operand *operands,
+                        size_t count)
+{
+    const struct mercury_operand *next[MERCURY_LOAD_COUNT] = {0}; /* by kind of load */
     size_t at = first_record(data, size);
-    size_t found = 0;
-    size_t records = 0;
+    size_t records = 0, found = 0;
 
     if (at == 0)
-        return SIZE_MAX;
+        return false;
+    for (size_t i = count; i-- > 0;)
+        next[operands[i].load] = &operands[i];
     while (at < size) {
         size_t step = instruction_size(data[at]);
+        enum mercury_load load;
 
         if (step == 0 || step > size - at)
-            return SIZE_MAX;
-        if (data[at] == 0x02 && data[at + 1] == LOAD_OPCODE && data[at + LOAD_FORM] == kind->form &&
-            data[at + LOAD_BANK] == kind->bank) {
-            if (values)
-                memcpy(data + at + LOAD_OFFSET, &values[found], sizeof *values);
+            return false;
+        load = load_at(data + at);
+        if (load < MERCURY_LOAD_COUNT && next[load]) {
+            if (next[load] == operands + count || next[load]->load != load)
+                return false;
+            memcpy(data + at + LOAD_OFFSET, &next[load]++->value, sizeof operands->value);
             found++;
         }
         records += (data[at] & 0x3f) != PREFIX;
         at += step;
     }
-    return records == count_records(data) ? found : SIZE_MAX;
-}
-
-bool mercury_code_patch(uint8_t *data, size_t size, enum mercury_load load, const uint16_t *values,
-                        size_t count)
-{
-    if (walk_instructions(data, size, &load_kinds[load], NULL) != count)
-        return false;
-    walk_instructions(data, size, &load_kinds[load], values);
-    return true;
+    return records == count_records(data) && found == count;
 }
 
 /* The next relocation of the target's code against a constant, or NULL. Measured: both forms list
@@ -161,19 +166,9 @@ COMPARISON(compare_operands, struct mercury_operand,
 
 void mercury_code_fill(struct relocation_list *list)
 {
-    struct merging *m = list->m;
-    const struct mercury_operand *operands = list->operands;
-    uint16_t *values = arena_alloc(&m->arena, list->operand_count, sizeof *values);
-    uint64_t size = m->out->sections[list->place.section].size;
-    uint8_t *code = layout_writable(m, list->place.section);
-
     SORT(list->operands, list->operand_count, compare_operands);
-    for (size_t i = 0; m->out->has_twins && i < list->operand_count;) {
-        size_t first = i;
-
-        for (; i < list->operand_count && operands[i].load == operands[first].load; i++)
-            values[i] = operands[i].value;
-        if (!mercury_code_patch(code, size, operands[first].load, values + first, i - first))
-            mercury_leave_out(m, list->file, "a load from a constant bank is not found in them");
-    }
+    if (!mercury_code_patch(layout_writable(list->m, list->place.section),
+                            list->m->out->sections[list->place.section].size, list->operands,
+                            list->operand_count))
+        mercury_leave_out(list->m, list->file, "a load from a constant bank is not found in them");
 }

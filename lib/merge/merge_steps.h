@@ -125,7 +125,7 @@ void constants_fill(struct merging *m);
  * in the output, and of later ones of the same name. Clears that, after layout_fill(). */
 void debug_registers_clear(struct merging *m);
 
-/* relocation_lists.c: */
+/* relocations.c: the relocations of the image, and their sections. */
 
 /* Which of a section's lists has this type. */
 unsigned relocations_list_of(uint32_t type);
@@ -140,8 +140,6 @@ uint32_t relocations_list(struct merging *m, uint32_t target, uint32_t type, uin
 
 /* Adds a relocation to its list. */
 void relocations_add(struct merging *m, const struct merged_relocation *relocation);
-
-/* relocations.c: the relocations of the image, and their sections. */
 
 /* Writes the values that the link decides into the sections' contents, and collects the relocations
  * that are kept, or listed as resolved for -preserve-relocs, in m->out->relocations, with sections

@@ -12,11 +12,83 @@
  * records against the end of the driver's shared memory are kept. */
 #include "merge/relocate.h"
 
+#include "diag/diag.h"
 #include "merge/merge_steps.h"
+
+/* Adds a relocation, of which all but its place is given, to a list of the output's section. */
+static void add_to_list(const struct relocation_list *list, uint32_t type, uint64_t flags,
+                        struct merged_relocation added)
+{
+    added.offset = list->place.offset + list->relocation->offset;
+    added.list = relocations_list(list->m, list->place.section, type, flags);
+    relocations_add(list->m, &added);
+}
+
+/* Keeps a relocation: against a symbol, or a merged section and MERGE_NONE. */
+static void keep(const struct relocation_list *list, uint32_t type, uint32_t symbol,
+                 uint32_t section, int64_t addend)
+{
+    add_to_list(list, list->input->type, list->input->flags,
+                (struct merged_relocation){
+                    .type = type, .symbol = symbol, .section = section, .addend = addend});
+}
+
+/* Whether -preserve-relocs lists a resolved relocation of a section of this class
+ * (minilink-cubin(5), merge rule 11). */
+static bool is_listed(const struct merging *m, enum section_class class, uint32_t symbol)
+{
+    bool is_shared = symbol != MERGE_NONE && merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED);
+
+    if (is_shared && m->symbols[symbol].file == MERGE_NONE && !m->request->debug)
+        return false;
+    if (symbol != MERGE_NONE && m->out->placed[symbol].section != MERGE_NONE &&
+        m->out->sections[m->out->placed[symbol].section].class == CLASS_COUNT)
+        return false; /* a constant that was moved into the banks of kernels */
+    return !merging_is_mercury(m) ||
+           (is_shared && (class == CLASS_TEXT || class == CLASS_TWIN_TEXT));
+}
+
+/* The same for a relocation that is resolved, if these are listed. */
+static void preserve(const struct relocation_list *list, uint32_t symbol, uint32_t section,
+                     int64_t addend)
+{
+    const struct merging *m = list->m;
+    enum section_class class = m->out->sections[list->place.section].class;
+    bool is_twin = merged_is_twin(class);
+
+    if (m->request->preserve_relocations && is_listed(m, class, symbol))
+        add_to_list(list, is_twin ? SHT_CUDA_MERC_RESOLVED_RELA : SHT_CUDA_RESOLVED_RELA,
+                    is_twin ? SHF_INFO_LINK | SHF_CUDA_MERCURY : SHF_INFO_LINK,
+                    (struct merged_relocation){.type = list->relocation->type,
+                                               .symbol = symbol,
+                                               .section = section,
+                                               .addend = addend});
+}
+
+/* A type that a newer toolkit may have added is no reason to leave all twins out. */
+void relocate_refuse(struct relocation_list *list, const char *why)
+{
+    const struct cubin *cubin = list->cubin;
+    const char *name = relocation_types_find(list->relocation->type)->name;
+    unsigned maker = cubin_maker(cubin);
+    const char *advice =
+        list->is_twin
+            ? arena_printf(&list->m->arena,
+                           ", which CUDA %u.%u made (--binary-kind=sass leaves Mercury's sections "
+                           "out)",
+                           maker / 10, maker % 10)
+            : "";
+
+    diag_error("%s relocation type %#x (%s) against '%.*s' in section '%.*s' of '%s'%s", why,
+               list->relocation->type, name ? name : "unknown",
+               TEXT_ARG(cubin->symbols[list->relocation->symbol].name),
+               TEXT_ARG(list->target->name), cubin->name, advice);
+    list->m->failed = true;
+}
 
 static void keep_symbol(struct relocation_list *list, uint32_t type, uint32_t symbol)
 {
-    relocations_keep(list, type, symbol, MERGE_NONE, list->relocation->addend);
+    keep(list, type, symbol, MERGE_NONE, list->relocation->addend);
 }
 
 static uint64_t load(const uint8_t *at, unsigned size)
@@ -95,7 +167,7 @@ static void resolve_shared(struct relocation_list *list, uint32_t symbol)
         if (value == UINT64_MAX && m->request->debug)
             value = 0;
     }
-    relocations_preserve(list, symbol, MERGE_NONE, list->relocation->addend);
+    preserve(list, symbol, MERGE_NONE, list->relocation->addend);
     if (!list->is_twin)
         put_field(list, value, 0);
 }
@@ -111,7 +183,7 @@ static void resolve_placed(struct relocation_list *list, uint32_t symbol, bool i
         relocate_refuse(list, "Cannot resolve");
         return;
     }
-    relocations_preserve(list, symbol, MERGE_NONE, list->relocation->addend);
+    preserve(list, symbol, MERGE_NONE, list->relocation->addend);
     if (!is_field)
         put_value(list, placed->value);
     else if (list->is_twin)
@@ -158,8 +230,7 @@ static void relocate_section(struct relocation_list *list)
     is_known = list->is_twin ? m->request->relocatable || type == R_MERCURY_PROG_REL32
                              : relocation_types_keep(facts) && facts->plain == type;
     if (part->section != MERGE_NONE && is_offset && !m->request->relocatable) {
-        relocations_preserve(list, MERGE_NONE, part->section,
-                             list->relocation->addend + (int64_t)part->offset);
+        preserve(list, MERGE_NONE, part->section, list->relocation->addend + (int64_t)part->offset);
         put_value(list, part->offset);
     } else if (part->section == MERGE_NONE || !is_known) {
         relocate_refuse(list, "Cannot resolve");
@@ -170,9 +241,8 @@ static void relocate_section(struct relocation_list *list)
             put_plain_offset(list);
         if (!list->has_addends && part->offset != 0)
             put_value(list, part->offset);
-        relocations_keep(list, type, MERGE_NONE, part->section,
-                         list->relocation->addend +
-                             (list->has_addends ? (int64_t)part->offset : 0));
+        keep(list, type, MERGE_NONE, part->section,
+             list->relocation->addend + (list->has_addends ? (int64_t)part->offset : 0));
     }
 }
 
@@ -217,7 +287,7 @@ static void relocate_debug(struct relocation_list *list, uint32_t symbol)
                           !list->is_twin) {
         relocate_refuse(list, "Cannot resolve");
     } else if (is_resolved) {
-        relocations_preserve(list, symbol, MERGE_NONE, list->relocation->addend);
+        preserve(list, symbol, MERGE_NONE, list->relocation->addend);
         put_value(list, m->out->shared.address[symbol]);
     } else {
         keep_symbol(list, list->relocation->type, symbol);

@@ -34,18 +34,7 @@ struct relocation_list {
     size_t operand_capacity;
 };
 
-/* relocation_lists.c: */
-
-/* Adds a relocation that is kept to the output's list for the target: against a symbol, or a merged
- * section and MERGE_NONE. */
-void relocations_keep(const struct relocation_list *list, uint32_t type, uint32_t symbol,
-                      uint32_t section, int64_t addend);
-
-/* The same for one that is resolved, if these are listed. */
-void relocations_preserve(const struct relocation_list *list, uint32_t symbol, uint32_t section,
-                          int64_t addend);
-
-/* Reports why a relocation is refused. */
+/* Reports why the current relocation is refused. */
 void relocate_refuse(struct relocation_list *list, const char *why);
 
 /* Relocates the list for one of the places of its target. */
@@ -63,10 +52,10 @@ enum mercury_load {
     MERCURY_LOAD_COUNT,
 };
 
-/* Writes `values` into the fields of the loads of that kind, in order. If the section (`size` bytes
- * at `data`) is not made as expected, or does not have exactly `count` such loads, writes nothing
- * and returns false. */
-bool mercury_code_patch(uint8_t *data, size_t size, enum mercury_load load, const uint16_t *values,
+/* Writes the operands, which are sorted by load and offset, into the code: `size` bytes at `data`.
+ * False if it is not made as expected, or has another number of such loads; it is of no use then.
+ */
+bool mercury_code_patch(uint8_t *data, size_t size, const struct mercury_operand *operands,
                         size_t count);
 
 /* Notes the offset of a constant that the code loads, in the bank, for mercury_code_fill(); the

@@ -8,6 +8,46 @@
 #include "merge/merge_steps.h"
 #include "merge/relocate.h"
 
+unsigned relocations_list_of(uint32_t type)
+{
+    return type == SHT_REL                                  ? LIST_REL
+           : type == SHT_RELA || type == SHT_CUDA_MERC_RELA ? LIST_RELA
+                                                            : LIST_RESOLVED;
+}
+
+struct text relocations_name(struct merging *m, const struct section_facts *facts,
+                             struct text target)
+{
+    return arena_join(&m->image->arena, (struct text){facts->name.data, facts->name.size - 1},
+                      sections_plain_name(target));
+}
+
+uint32_t relocations_list(struct merging *m, uint32_t target, uint32_t type, uint64_t flags)
+{
+    unsigned kind = relocations_list_of(type);
+    const struct section_facts *row;
+    uint32_t added = m->out->sections[target].lists[kind];
+
+    if (added != MERGE_NONE)
+        return added;
+    row = sections_find(type, flags, (struct text){0});
+    added = layout_make_row(m, row, relocations_name(m, row, m->out->sections[target].name),
+                            MERGE_NONE);
+    m->out->sections[added].flags = flags;
+    m->out->sections[added].target = target;
+    m->out->sections[target].lists[kind] = added;
+    return added;
+}
+
+void relocations_add(struct merging *m, const struct merged_relocation *relocation)
+{
+    struct merged_section *list = &m->out->sections[relocation->list];
+
+    ARRAY_PUSH(m->out->relocations.items, m->out->relocations.count, m->out->relocations.capacity) =
+        *relocation;
+    list->size += list->entry_size;
+}
+
 /* Sets *list for a relocation section. False if its target is not in the output. */
 static bool begin_list(struct relocation_list *list, struct merging *m, size_t file, size_t index)
 {
