@@ -80,11 +80,12 @@ static void grow_debug_shared(struct merging *m, uint64_t alignment, uint64_t si
 
 /* Measured on nvlink 13.0 to 13.5: dynamic arrays alone have an empty section only while they need
  * no more than the usual alignment; on sm_90 always, as the driver's bytes count there. */
-static bool has_section(const struct merging *m, const struct shared_window *window)
+static bool has_section(const struct merging *m, uint32_t kernel,
+                        const struct shared_window *window)
 {
     bool needs_reserved = shared_reserved_bytes(m) > 0 && !merging_is_mercury(m);
 
-    return window->has_variables ||
+    return window->has_variables || m->out->shared.is_given[kernel] ||
            (window->has_extern && (window->end > 0 || needs_reserved ||
                                    window->extern_alignment == SHARED_EXTERN_ALIGNMENT));
 }
@@ -177,20 +178,6 @@ static struct shared_window *window_of(struct shared_planner *planner,
                : &planner->windows[planner->number_of[owner]];
 }
 
-/* Kernels with a section of shared memory in the input keep it, even if it is empty. */
-static void mark_given_sections(struct shared_planner *planner)
-{
-    struct merging *m = planner->m;
-
-    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_SHARED);) {
-        struct shared_window *window = window_of(planner, &at);
-
-        if (window)
-            window->has_variables = m->out->shared.is_given[merging_owner(m, at.file, at.index)] =
-                true;
-    }
-}
-
 /* By section, as merging_place(): whether a variable's symbol is in it. */
 static bool *find_named_sections(struct merging *m)
 {
@@ -207,18 +194,22 @@ static bool *find_named_sections(struct merging *m)
     return is_named;
 }
 
-/* Kernels of ptxas -ewp have their variables at the window's begin, without symbols. So they have
- * behind nvlink -r, after which nvlink (13.0, 13.5) loses them. Dynamic arrays have symbols, and
- * nvlink -r may leave bytes for their alignment. */
-static void keep_fixed(struct shared_planner *planner)
+/* Kernels with a section of shared memory in the input keep it, even if it is empty. Kernels of
+ * ptxas -ewp have their variables at the window's begin, without symbols. So they have behind
+ * nvlink -r, after which nvlink (13.0, 13.5) loses them. Dynamic arrays have symbols, and nvlink -r
+ * may leave bytes for their alignment. */
+static void keep_given(struct shared_planner *planner)
 {
     struct merging *m = planner->m;
     const bool *is_named = NULL;
 
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_SHARED);) {
-        struct shared_window *window = at.section->size ? window_of(planner, &at) : NULL;
+        struct shared_window *window = window_of(planner, &at);
 
-        if (!window || window->has_extern)
+        if (!window)
+            continue;
+        m->out->shared.is_given[merging_owner(m, at.file, at.index)] = true;
+        if (at.section->size == 0 || window->has_extern)
             continue;
         if (!is_named)
             is_named = find_named_sections(m);
@@ -257,12 +248,11 @@ bool shared_layout(struct merging *m)
     for (uint32_t k = 0; k < m->out->layout.kernel_count; k++)
         planner.number_of[m->out->layout.kernels[k]] = k;
     shared_users_find(&planner);
-    keep_fixed(&planner);
+    keep_given(&planner);
     align_common(&planner);
     shared_place(&planner);
-    mark_given_sections(&planner);
     for (size_t k = 0; k < m->out->layout.kernel_count; k++)
-        if (has_section(m, &planner.windows[k]))
+        if (has_section(m, m->out->layout.kernels[k], &planner.windows[k]))
             add_kernel_window(m, m->out->layout.kernels[k], &planner.windows[k]);
     /* Measured: `.extern .shared` arrays have a section for debuggers even if no code names them.
      */

@@ -28,6 +28,11 @@ struct slots {
     size_t *next;        /* by group of variables: its kernels use all slots before this one */
 };
 
+struct variables {
+    uint32_t *items;
+    size_t count;
+};
+
 static bool is_defined(const struct merging *m, uint32_t variable)
 {
     return m->symbols[variable].file != MERGE_NONE;
@@ -52,24 +57,25 @@ bool shared_is_common(const struct shared_planner *planner, uint32_t variable)
 }
 
 /* Lists all shared variables, each at the place of the cubin that defines it, or else of the first
- * that mentions it. */
-static size_t list_shared_variables(struct merging *m, uint32_t *variables)
+ * that mentions it: those of kernels' functions in `own`, others in `outside`. */
+static void list_shared_variables(struct merging *m, struct variables *own,
+                                  struct variables *outside)
 {
     bool *is_seen = arena_zalloc(&m->arena, m->symbol_count, sizeof *is_seen);
-    size_t count = 0;
 
     for (size_t file = 0; file < m->count; file++)
         for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
             uint32_t symbol = merging_symbol(m, file, i);
+            struct variables *list;
 
             if (symbol == MERGE_NONE || is_seen[symbol] ||
                 !merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED) ||
                 (is_defined(m, symbol) && m->symbols[symbol].file != file))
                 continue;
             is_seen[symbol] = true;
-            variables[count++] = symbol;
+            list = belongs_to_kernel(m, symbol) ? own : outside;
+            list->items[list->count++] = symbol;
         }
-    return count;
 }
 
 /* The first slot that none of the sets of kernels uses; all before `first` are used. */
@@ -125,57 +131,51 @@ static size_t place_in_slot(struct slots *slots, uint32_t variable)
     return found;
 }
 
-/* Extends the windows of a group's kernels to the end of its variables. */
-static void grow_windows(struct shared_planner *planner, const uint64_t *ends)
+/* Sets the addresses of common variables, which are the numbers of their slots so far, to the
+ * slots' offsets, and extends the windows of each group's kernels to the end of its variables. */
+static void take_offsets(struct shared_planner *planner, const struct variables *variables,
+                         const struct slots *slots)
 {
+    struct merging *m = planner->m;
     const struct merged_lists *users = &planner->kernels_of;
+    uint64_t *ends = arena_zalloc(&m->arena, planner->group_count, sizeof *ends);
 
+    for (size_t i = 0; i < variables->count; i++) {
+        uint32_t variable = variables->items[i], group = planner->group_of[variable];
+        uint64_t *address = &m->out->shared.address[variable];
+
+        if (!shared_is_common(planner, variable))
+            continue;
+        *address = slots->items[*address].offset;
+        if (group != MERGE_NONE)
+            RAISE(ends[group], *address + m->symbols[variable].size);
+    }
     for (uint32_t group = 0; group < planner->group_count; group++)
         for (uint32_t i = users->first[group]; i < users->first[group + 1]; i++)
             RAISE(planner->windows[users->items[i]].end, ends[group]);
 }
 
-/* Sets the addresses of common variables to their slots' offsets. */
-static void take_offsets(struct shared_planner *planner, const uint32_t *variables, size_t count,
-                         const struct slots *slots, const size_t *slot_of)
-{
-    struct merging *m = planner->m;
-    uint64_t *ends = arena_zalloc(&m->arena, planner->group_count, sizeof *ends);
-
-    for (size_t i = 0; i < count; i++) {
-        uint32_t group = planner->group_of[variables[i]];
-        uint64_t offset;
-
-        if (!shared_is_common(planner, variables[i]))
-            continue;
-        offset = m->out->shared.address[variables[i]] = slots->items[slot_of[i]].offset;
-        if (group != MERGE_NONE && offset + m->symbols[variables[i]].size > ends[group])
-            ends[group] = offset + m->symbols[variables[i]].size;
-    }
-    grow_windows(planner, ends);
-}
-
 /* Places the common ones among sorted variables. */
-static void place_common(struct shared_planner *planner, const uint32_t *variables, size_t count)
+static void place_common(struct shared_planner *planner, const struct variables *variables)
 {
     struct merging *m = planner->m;
     struct slots slots = {
         .planner = planner,
-        .items = arena_alloc(&m->arena, count, sizeof *slots.items),
+        .items = arena_alloc(&m->arena, variables->count, sizeof *slots.items),
         .taken = arena_zalloc(&m->arena, planner->set_count, sizeof *slots.taken),
         .next = arena_zalloc(&m->arena, planner->group_count, sizeof *slots.next),
     };
-    size_t *slot_of = arena_alloc(&m->arena, count, sizeof *slot_of);
     uint64_t end = 0;
 
-    for (size_t i = 0; i < count; i++)
-        if (shared_is_common(planner, variables[i]))
-            slot_of[i] = place_in_slot(&slots, variables[i]);
+    for (size_t i = 0; i < variables->count; i++)
+        if (shared_is_common(planner, variables->items[i]))
+            m->out->shared.address[variables->items[i]] =
+                place_in_slot(&slots, variables->items[i]);
     for (size_t i = 0; i < slots.count; i++) {
         slots.items[i].offset = image_align_up(end, slots.items[i].alignment);
         end = slots.items[i].offset + slots.items[i].size;
     }
-    take_offsets(planner, variables, count, &slots, slot_of);
+    take_offsets(planner, variables, &slots);
 }
 
 static bool is_larger(const void *context, uint32_t a, uint32_t b)
@@ -196,17 +196,14 @@ static bool is_stricter(const void *context, uint32_t a, uint32_t b)
 
 /* Adds those of `variables` that only one kernel reaches. */
 static void add_single(const struct shared_planner *planner, struct merged_pairs *single,
-                       const uint32_t *variables, size_t count, bool is_own)
+                       const struct variables *variables)
 {
-    const struct merging *m = planner->m;
+    for (size_t i = 0; i < variables->count; i++) {
+        size_t count;
+        const uint32_t *kernels = shared_users(planner, variables->items[i], &count);
 
-    for (size_t i = 0; i < count; i++) {
-        size_t user_count;
-        const uint32_t *kernels = shared_users(planner, variables[i], &user_count);
-
-        if (is_defined(m, variables[i]) && belongs_to_kernel(m, variables[i]) == is_own &&
-            user_count == 1)
-            index_lists_add(single, kernels[0], variables[i]);
+        if (is_defined(planner->m, variables->items[i]) && count == 1)
+            index_lists_add(single, kernels[0], variables->items[i]);
     }
 }
 
@@ -230,21 +227,17 @@ static void place_single(struct shared_planner *planner, const struct merged_lis
 static void place_shared_variables(struct shared_planner *planner)
 {
     struct merging *m = planner->m;
-    uint32_t *all = arena_alloc(&m->arena, m->symbol_count, sizeof *all);
-    uint32_t *outside = arena_alloc(&m->arena, m->symbol_count, sizeof *outside);
     uint32_t *scratch = arena_alloc(&m->arena, m->symbol_count, sizeof *scratch);
-    size_t count = list_shared_variables(m, all);
-    size_t outside_count = 0;
+    struct variables own = {arena_alloc(&m->arena, m->symbol_count, sizeof *own.items), 0};
+    struct variables outside = {arena_alloc(&m->arena, m->symbol_count, sizeof *own.items), 0};
     struct merged_pairs single = {.arena = &m->arena};
     struct merged_lists lists;
 
-    for (size_t i = 0; i < count; i++)
-        if (!belongs_to_kernel(m, all[i]))
-            outside[outside_count++] = all[i];
-    index_lists_sort_unstably(outside, outside_count, scratch, is_larger, m);
-    place_common(planner, outside, outside_count);
-    add_single(planner, &single, all, count, true);
-    add_single(planner, &single, outside, outside_count, false);
+    list_shared_variables(m, &own, &outside);
+    index_lists_sort_unstably(outside.items, outside.count, scratch, is_larger, m);
+    place_common(planner, &outside);
+    add_single(planner, &single, &own);
+    add_single(planner, &single, &outside);
     lists = index_lists_make(&m->arena, &single, m->out->layout.kernel_count);
     for (uint32_t k = 0; k < m->out->layout.kernel_count; k++)
         place_single(planner, &lists, k, scratch);
@@ -252,76 +245,44 @@ static void place_shared_variables(struct shared_planner *planner)
 
 /* Kernels whose `.extern .shared` arrays share an address form a union-find set: each leads to
  * another of its set, the representative to itself. */
-static uint32_t set_of(uint32_t *sets, uint32_t kernel)
+static struct shared_window *instance_of(struct shared_planner *planner, uint32_t kernel)
 {
-    while (sets[kernel] != kernel)
-        kernel = sets[kernel] = sets[sets[kernel]];
-    return kernel;
+    struct shared_window *windows = planner->windows;
+
+    while (windows[kernel].instance != kernel)
+        kernel = windows[kernel].instance = windows[windows[kernel].instance].instance;
+    return &windows[kernel];
 }
 
-static void unite(uint32_t *sets, const struct merged_lists *users, uint32_t item)
+static void unite(struct shared_planner *planner, const struct merged_lists *users, uint32_t item)
 {
     for (uint32_t i = users->first[item]; i < users->first[item + 1]; i++)
-        sets[set_of(sets, users->items[i])] = set_of(sets, users->items[users->first[item]]);
+        instance_of(planner, users->items[i])->instance =
+            instance_of(planner, users->items[users->first[item]])->instance;
 }
 
-/* Kernels with one address of `.extern .shared` arrays, and what these need in all of them. */
-struct instance {
-    uint64_t end;       /* the highest end of the kernels' variables */
-    uint64_t alignment; /* the strictest of the arrays */
-};
-
-/* By function: the kernels that reach it, if its code names an array. */
-static struct merged_lists find_extern_users(const struct shared_planner *planner)
+/* A function's code has one address in all kernels, so their sets are united; under -g those of
+ * kernels that see the same array, too. */
+static void find_instances(struct shared_planner *planner)
 {
     struct merging *m = planner->m;
-    struct merged_pairs pairs = {.arena = &m->arena};
-
-    for (uint32_t k = 0; k < m->out->layout.kernel_count; k++) {
-        const uint32_t *found;
-        size_t count = planner->windows[k].has_extern
-                           ? reach_walk(m, m->out->layout.kernels[k], REACHES_SHARED, &found)
-                           : 0;
-
-        for (size_t i = 0; i < count; i++) {
-            const uint32_t *named = m->uses.shared.items + m->uses.shared.first[found[i]];
-            size_t left = index_lists_count(&m->uses.shared, found[i]);
-
-            while (left > 0 && is_defined(m, named[left - 1]))
-                left--;
-            if (left > 0)
-                index_lists_add(&pairs, found[i], k);
-        }
-    }
-    return index_lists_make(&m->arena, &pairs, m->symbol_count);
-}
-
-/* By the representatives of sets of kernels. A function's code has one address in all kernels, so
- * their sets are united; under -g those of kernels that see the same array, too. */
-static struct instance *find_instances(const struct shared_planner *planner,
-                                       const struct merged_lists *users, uint32_t *sets)
-{
-    struct merging *m = planner->m;
-    struct instance *instances =
-        arena_zalloc(&m->arena, m->out->layout.kernel_count, sizeof *instances);
 
     for (uint32_t k = 0; k < m->out->layout.kernel_count; k++)
-        sets[k] = k;
+        planner->windows[k].instance = k;
     for (uint32_t i = 0; i < m->symbol_count; i++) {
-        unite(sets, users, i);
+        unite(planner, &planner->extern_users, i);
         if (m->request->debug && !is_defined(m, i) && planner->group_of[i] != MERGE_NONE)
-            unite(sets, &planner->kernels_of, planner->group_of[i]);
+            unite(planner, &planner->kernels_of, planner->group_of[i]);
     }
     for (uint32_t k = 0; k < m->out->layout.kernel_count; k++) {
         const struct shared_window *window = &planner->windows[k];
-        struct instance *instance = &instances[set_of(sets, k)];
+        struct shared_window *instance = instance_of(planner, k);
 
         if (!window->has_extern)
             continue;
-        RAISE(instance->end, window->end);
-        RAISE(instance->alignment, window->extern_alignment);
+        RAISE(instance->instance_end, window->end);
+        RAISE(instance->instance_alignment, window->extern_alignment);
     }
-    return instances;
 }
 
 /* `.extern .shared` arrays all begin behind the window's variables. Measured: nvlink 13.1 to 13.5
@@ -332,27 +293,27 @@ static struct instance *find_instances(const struct shared_planner *planner,
 static void place_extern(struct shared_planner *planner)
 {
     struct merging *m = planner->m;
-    uint32_t *sets = arena_alloc(&m->arena, m->out->layout.kernel_count, sizeof *sets);
-    const struct merged_lists users = find_extern_users(planner);
-    const struct instance *instances = find_instances(planner, &users, sets);
+    const struct merged_lists *users = &planner->extern_users;
     bool rounds_all = toolkit_does(m->request->toolkit, TOOLKIT_ROUNDS_DYNAMIC_SHARED);
 
+    find_instances(planner);
     for (uint32_t k = 0; k < m->out->layout.kernel_count; k++) {
         struct shared_window *window = &planner->windows[k];
-        const struct instance *instance = &instances[set_of(sets, k)];
+        const struct shared_window *instance = instance_of(planner, k);
 
         if (!window->has_extern)
             continue;
-        window->extern_address = image_align_up(instance->end, instance->alignment);
+        window->extern_address =
+            image_align_up(instance->instance_end, instance->instance_alignment);
         RAISE(window->alignment, window->extern_alignment);
-        window->end = image_align_up(instance->end,
+        window->end = image_align_up(instance->instance_end,
                                      rounds_all ? window->alignment : window->extern_alignment);
         RAISE(window->end, window->extern_address);
     }
     for (uint32_t i = 0; i < m->symbol_count; i++)
-        if (index_lists_count(&users, i) > 0)
+        if (index_lists_count(users, i) > 0)
             m->out->shared.extern_address[i] =
-                planner->windows[users.items[users.first[i]]].extern_address;
+                planner->windows[users->items[users->first[i]]].extern_address;
 }
 
 void shared_place(struct shared_planner *planner)

@@ -20,6 +20,9 @@ struct shared_window {
     uint64_t extern_alignment; /* the strictest of those that the kernel reaches */
     bool has_variables;
     bool has_extern;
+    uint32_t instance; /* a kernel of those that have one address of the arrays (shared_place.c) */
+    uint64_t instance_end;       /* of that kernel: the highest end of their variables, and */
+    uint64_t instance_alignment; /* the strictest alignment of their arrays */
 };
 
 struct shared_planner {
@@ -29,8 +32,9 @@ struct shared_planner {
     uint32_t *group_of; /* by symbol: the group of variables that the same functions name;
                            MERGE_NONE: no function names it */
     uint32_t group_count;
-    struct merged_lists kernels_of; /* by group: kernels that reach its variables */
-    struct merged_lists sets_of;    /* by group: sets of kernels that reach the same groups */
+    struct merged_lists kernels_of;   /* by group: kernels that reach its variables */
+    struct merged_lists sets_of;      /* by group: sets of kernels that reach the same groups */
+    struct merged_lists extern_users; /* by function that names an array: kernels that reach it */
     uint32_t set_count;
     bool has_common; /* shared_is_common() is true for some variable */
     bool is_strict;  /* has_common, and they are aligned more strictly than `.extern` arrays */

@@ -17,7 +17,7 @@ struct grouping {
     struct merged_lists groups_of; /* by symbol: groups whose variables the function names */
     struct group *groups;
     uint32_t count;
-    struct merged_pairs pairs;
+    struct merged_pairs pairs, extern_pairs;
     struct table table; /* groups by their functions' numbers, then sets by their groups' */
 };
 
@@ -68,11 +68,15 @@ static void find_variable_groups(struct grouping *grouping)
     grouping->planner->group_count = grouping->count;
 }
 
-static void add_group(struct grouping *grouping, uint32_t group, uint32_t kernel)
+/* Adds the group to what the kernel reaches, unless it was the last kernel to reach it. */
+static void add_group(struct grouping *grouping, uint32_t group, uint32_t kernel, uint32_t *last)
 {
     const struct group *added = &grouping->groups[group];
     struct shared_window *window = &grouping->planner->windows[kernel];
 
+    if (*last == kernel)
+        return;
+    *last = kernel;
     window->has_extern |= added->extern_alignment > 0;
     RAISE(window->extern_alignment, added->extern_alignment);
     window->has_variables |= added->has_variables;
@@ -93,17 +97,21 @@ static void find_group_kernels(struct grouping *grouping)
         size_t count = reach_walk(m, m->out->layout.kernels[k], REACHES_SHARED, &found);
 
         planner->windows[k].alignment = 1;
-        for (size_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++) {
+            bool names_extern = false;
+
             for (uint32_t g = groups_of->first[found[i]]; g < groups_of->first[found[i] + 1]; g++) {
                 uint32_t group = groups_of->items[g];
 
-                if (last[group] == k)
-                    continue;
-                last[group] = k;
-                add_group(grouping, group, k);
+                names_extern |= grouping->groups[group].extern_alignment > 0;
+                add_group(grouping, group, k, &last[group]);
             }
+            if (names_extern)
+                index_lists_add(&grouping->extern_pairs, found[i], k);
+        }
     }
     planner->kernels_of = index_lists_make(&m->arena, &grouping->pairs, grouping->count);
+    planner->extern_users = index_lists_make(&m->arena, &grouping->extern_pairs, m->symbol_count);
 }
 
 /* Kernels that reach the same groups always use the same slots, so they form one set. */
@@ -132,7 +140,9 @@ static void find_sets(struct grouping *grouping)
 
 void shared_users_find(struct shared_planner *planner)
 {
-    struct grouping grouping = {.planner = planner, .pairs = {.arena = &planner->m->arena}};
+    struct grouping grouping = {.planner = planner,
+                                .pairs = {.arena = &planner->m->arena},
+                                .extern_pairs = {.arena = &planner->m->arena}};
 
     CONTEXT_DEFER(table_cleanup, &grouping.table);
     find_variable_groups(&grouping);
