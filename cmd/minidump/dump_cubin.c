@@ -116,11 +116,17 @@ static void print_relocation(const struct dump *dump, const struct cubin *cubin,
     dump_print(dump, "\n");
 }
 
+/* Number of relocations, but none of Mercury's. */
+static size_t plain_count(const struct cubin_section *list)
+{
+    return list->type == SHT_CUDA_MERC_RELA ? 0 : list->relocation_count;
+}
+
 static void print_relocations(const struct dump *dump, const struct cubin *cubin)
 {
     dump_print(dump, "relocations:\n");
     for (size_t i = 1; i < cubin->section_count; i++)
-        for (size_t r = 0; r < cubin->sections[i].relocation_count; r++)
+        for (size_t r = 0; r < plain_count(&cubin->sections[i]); r++)
             print_relocation(dump, cubin, &cubin->sections[i], &cubin->sections[i].relocations[r]);
 }
 
@@ -267,7 +273,7 @@ static void collect_targets(struct targets *targets, struct arena *arena)
     size_t capacity = 0;
 
     for (size_t i = 1; i < cubin->section_count; i++)
-        for (size_t r = 0; r < cubin->sections[i].relocation_count; r++) {
+        for (size_t r = 0; r < plain_count(&cubin->sections[i]); r++) {
             const struct cubin_relocation *from = &cubin->sections[i].relocations[r];
 
             ARENA_PUSH(arena, targets->list, targets->count, capacity) =

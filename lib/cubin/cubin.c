@@ -81,32 +81,6 @@ uint32_t cubin_section_function(const struct cubin *cubin, uint32_t index)
     return cubin_is_text(section) ? section->info & 0xffffffu : 0;
 }
 
-size_t cubin_relocation_count(const struct cubin_section *list)
-{
-    return list->type == SHT_CUDA_MERC_RELA ? list->data.size / sizeof(Elf64_Rela)
-                                            : list->relocation_count;
-}
-
-const struct cubin_relocation *cubin_relocation_at(const struct cubin *cubin,
-                                                   const struct cubin_section *list, size_t index,
-                                                   struct cubin_relocation *decoded)
-{
-    Elf64_Rela record;
-    uint64_t symbol;
-
-    if (list->type != SHT_CUDA_MERC_RELA)
-        return &list->relocations[index];
-    memcpy(&record, list->data.data + index * sizeof record, sizeof record);
-    symbol = ELF64_R_SYM(record.r_info);
-    *decoded = (struct cubin_relocation){
-        .offset = record.r_offset,
-        .type = (uint32_t)ELF64_R_TYPE(record.r_info),
-        .symbol = symbol < cubin->symbol_count ? (uint32_t)symbol : 0,
-        .addend = record.r_addend,
-    };
-    return decoded;
-}
-
 struct text cubin_string(const struct cubin *cubin, uint64_t offset)
 {
     if (offset >= cubin->strings.size)

@@ -18,7 +18,8 @@
 struct cubin_relocation {
     uint64_t offset; /* bytes in the target section; the field is known to lie inside it */
     uint32_t type;   /* enum cubin_relocation_type */
-    uint32_t symbol; /* index in the cubin's symbols; 0 for the YIELD types, which have none */
+    uint32_t symbol; /* index in the cubin's symbols; 0 for the YIELD types, which have none, and
+                        for one of Mercury's that is out of range */
     int64_t addend;  /* 0 in a REL section, whose addends are in the fields */
 };
 
@@ -35,7 +36,7 @@ struct cubin_section {
     uint32_t info;
     bool lacks_link;   /* SHF_INFO_LINK is only here, and not in the file */
     bool has_no_bytes; /* NOBITS, or one of NVIDIA's types without file contents */
-    /* REL and RELA sections only: */
+    /* Of relocations only; cubin_read() does not check Mercury's, but for the symbol's index: */
     struct cubin_relocation *relocations;
     size_t relocation_count;
 };
@@ -99,13 +100,6 @@ static inline bool cubin_has_section(const struct cubin *cubin, uint32_t section
 /* True for the undefined symbol that nvlink -r puts in place of dynamic shared arrays. Its value,
  * as read, is the alignment of the address that they had. */
 bool cubin_is_shared_instance(const struct cubin_symbol *symbol);
-
-/* Number of relocations in a list of them, and one of them. cubin_read() does not decode or check
- * Mercury's, which are decoded here: the symbol is 0 if its index is out of range. */
-size_t cubin_relocation_count(const struct cubin_section *list);
-const struct cubin_relocation *cubin_relocation_at(const struct cubin *cubin,
-                                                   const struct cubin_section *list, size_t index,
-                                                   struct cubin_relocation *decoded);
 
 /* Index of the first section with that name, of that kind, or of that class and of no function; 0 =
  * none. Linear searches. */

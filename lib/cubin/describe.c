@@ -36,13 +36,9 @@ void describe_record(const struct description *description, const struct info_re
 static void describe_relocations(const struct description *description,
                                  const struct cubin_section *list)
 {
-    size_t count = cubin_relocation_count(list);
-
-    buffer_u64(description->to, count);
-    for (size_t i = 0; i < count; i++) {
-        struct cubin_relocation decoded;
-        const struct cubin_relocation *relocation =
-            cubin_relocation_at(description->cubin, list, i, &decoded);
+    buffer_u64(description->to, list->relocation_count);
+    for (size_t i = 0; i < list->relocation_count; i++) {
+        const struct cubin_relocation *relocation = &list->relocations[i];
 
         buffer_u64(description->to, relocation->offset);
         buffer_u32(description->to, relocation->type);

@@ -232,7 +232,7 @@ static void reserve_tables(struct cubin *cubin)
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];
 
-        if (section->type != SHT_REL && section->type != SHT_RELA)
+        if (!format_is_relocations(section->type))
             continue;
         relocations += section->data.size /
                        (section->type == SHT_REL ? sizeof(Elf64_Rel) : sizeof(Elf64_Rela));
@@ -333,15 +333,22 @@ static bool read_relocation_section(struct reader *reader, size_t index)
     for (size_t i = 0; i < section->relocation_count; i++) {
         Elf64_Rela record = {0};
 
-        memcpy(&record, section->data.data + i * step, step);
+        if (section->type == SHT_REL)
+            memcpy(&record, section->data.data + i * step, sizeof(Elf64_Rel));
+        else
+            memcpy(&record, section->data.data + i * step, sizeof record);
         section->relocations[i] = (struct cubin_relocation){
             .offset = record.r_offset,
             .type = (uint32_t)ELF64_R_TYPE(record.r_info),
             .symbol = (uint32_t)ELF64_R_SYM(record.r_info),
             .addend = record.r_addend,
         };
-        if (!check_relocation(reader, index, i))
-            return false;
+        if (section->type != SHT_CUDA_MERC_RELA) {
+            if (!check_relocation(reader, index, i))
+                return false;
+        } else if (section->relocations[i].symbol >= reader->cubin->symbol_count) {
+            section->relocations[i].symbol = 0;
+        }
     }
     return true;
 }
@@ -350,15 +357,9 @@ bool read_relocations(struct reader *reader)
 {
     const struct cubin *cubin = reader->cubin;
 
-    for (size_t i = 1; i < cubin->section_count; i++) {
-        uint32_t type = cubin->sections[i].type;
-        bool decoded = type == SHT_REL || type == SHT_RELA;
-
-        if (!decoded && type != SHT_CUDA_MERC_RELA)
-            continue;
-        if (!check_relocation_section(reader, i) ||
-            (decoded && !read_relocation_section(reader, i)))
+    for (size_t i = 1; i < cubin->section_count; i++)
+        if (format_is_relocations(cubin->sections[i].type) &&
+            (!check_relocation_section(reader, i) || !read_relocation_section(reader, i)))
             return false;
-    }
     return true;
 }

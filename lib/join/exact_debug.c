@@ -34,16 +34,13 @@ static struct bytes find_chunk_contents(const struct exact *join, const struct e
 /* `is_falling`: the relocations stand in the reverse order of the units. */
 static void read_records(struct exact *join, struct units *units, bool is_falling)
 {
-    const struct cubin *cubin = &units->input->cubin;
-    const struct cubin_section *list = &cubin->sections[units->records_index];
-    size_t count = cubin_relocation_count(list);
-    struct cubin_relocation decoded;
+    const struct cubin_section *list = &units->input->cubin.sections[units->records_index];
+    size_t count = list->relocation_count;
 
     units->records = arena_alloc(&join->arena, count, sizeof *units->records);
     units->record_count = count;
     for (size_t i = 0; i < count; i++)
-        units->records[is_falling ? count - 1 - i : i] =
-            *cubin_relocation_at(cubin, list, i, &decoded);
+        units->records[is_falling ? count - 1 - i : i] = list->relocations[i];
 }
 
 /* Adds the bytes from `begin` to `end` to the list, with the relocations there, of which the first

@@ -76,27 +76,6 @@ void join_gather_relocations(struct join *join)
         SORT(join->united[i]->relocations, join->united[i]->relocation_count, compare_relocations);
 }
 
-/* Gives relocations to a joined section. Mercury's are encoded as bytes, since readers expect them
- * so. */
-static void set_relocations(struct join *join, struct cubin_section *section,
-                            struct cubin_relocation *list, size_t count)
-{
-    Elf64_Rela *records;
-
-    section->size = count * section->entry_size;
-    if (section->type != SHT_CUDA_MERC_RELA) {
-        section->relocations = list;
-        section->relocation_count = count;
-        return;
-    }
-    records = arena_alloc(&join->out->arena, count, sizeof *records);
-    for (size_t i = 0; i < count; i++)
-        records[i] = (Elf64_Rela){.r_offset = list[i].offset,
-                                  .r_info = ELF64_R_INFO((uint64_t)list[i].symbol, list[i].type),
-                                  .r_addend = list[i].addend};
-    section->data = (struct bytes){(const uint8_t *)records, section->size};
-}
-
 /* Copies a function's or a united section's relocations, with the result's symbols. Those against
  * dropped symbols are dropped, too. */
 static void fill_list(struct join *join, struct cubin_section *section,
@@ -126,7 +105,9 @@ static void fill_list(struct join *join, struct cubin_section *section,
         if (r.symbol || (symbol == 0 && !united))
             to[count++] = r;
     }
-    set_relocations(join, section, to, count);
+    section->size = count * section->entry_size;
+    section->relocations = to;
+    section->relocation_count = count;
 }
 
 static void fill_relocations(struct join *join)

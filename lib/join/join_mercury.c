@@ -57,25 +57,20 @@ static const char *check_contents(const struct join_input *input)
     return NULL;
 }
 
-/* Decodes one Mercury relocation section, which cubin_read() does not decode. */
-static const char *read_mercury_relocations(struct join *join, struct join_input *input,
-                                            uint32_t index)
+/* Takes one section of Mercury's relocations. */
+static const char *take_mercury_relocations(struct join_input *input, uint32_t index)
 {
     const struct cubin_section *section = &input->cubin->sections[index];
-    size_t count = cubin_relocation_count(section);
-    struct cubin_relocation *list = arena_alloc(&join->arena, count, sizeof *list);
 
-    for (size_t i = 0; i < count; i++) {
-        cubin_relocation_at(input->cubin, section, i, &list[i]);
-        if (list[i].symbol == 0)
+    for (size_t i = 0; i < section->relocation_count; i++)
+        if (section->relocations[i].symbol == 0)
             return "a relocation is against no symbol";
-    }
-    input->sections[index].relocations = list;
-    input->sections[index].relocation_count = count;
+    input->sections[index].relocations = section->relocations;
+    input->sections[index].relocation_count = section->relocation_count;
     return NULL;
 }
 
-static const char *read_mercury(struct join *join, struct join_input *input)
+static const char *read_mercury(struct join_input *input)
 {
     const char *wrong = cubin_twins_check(input->cubin, &input->mercury);
 
@@ -85,7 +80,7 @@ static const char *read_mercury(struct join *join, struct join_input *input)
     wrong = check_contents(input);
     for (uint32_t i = 1; !wrong && i < input->cubin->section_count; i++)
         if (input->cubin->sections[i].type == SHT_CUDA_MERC_RELA)
-            wrong = read_mercury_relocations(join, input, i);
+            wrong = take_mercury_relocations(input, i);
     return wrong;
 }
 
@@ -94,7 +89,7 @@ void join_find_mercury(struct join *join)
     for (size_t i = 0; i < join->count; i++)
         join->has_mercury |= cubin_twins_find(join->inputs[i].cubin, &join->inputs[i].mercury);
     for (size_t i = 0; join->has_mercury && i < join->count; i++) {
-        const char *wrong = read_mercury(join, &join->inputs[i]);
+        const char *wrong = read_mercury(&join->inputs[i]);
 
         if (!wrong)
             continue;

@@ -96,7 +96,8 @@ static void append_helpers(struct join *join, struct calls *calls, size_t positi
 
         calls->count = 0;
         while ((s = s->next_owned))
-            scan_references(join, calls, (uint32_t)position, s);
+            if (!cubin_is_mercury(s->source))
+                scan_references(join, calls, (uint32_t)position, s);
         SORT(calls->list, calls->count, compare_calls);
         for (size_t i = 0; i < calls->count; i++)
             append_function(join, calls->list[i].helper->section, calls->list[i].helper);
@@ -109,7 +110,8 @@ static void note_other_users(struct join *join)
     for (size_t i = 0; i < join->section_count; i++) {
         const struct join_section *section = &join->sections[i];
 
-        if (section->text && section->text->function != JOIN_NONE)
+        if (cubin_is_mercury(section->source) ||
+            (section->text && section->text->function != JOIN_NONE))
             continue;
         for (size_t k = 0; k < section->source->relocation_count; k++) {
             struct join_entity *entity =

@@ -50,14 +50,14 @@ static void create_own(struct creation *creation, uint32_t section, enum section
 static void create_list(struct creation *creation, const uint32_t *lists, uint32_t type,
                         struct text target)
 {
-    uint32_t list = lists ? lists[relocations_list_of(type)] : MERGE_NONE;
+    uint32_t list = lists ? lists[layout_list_of(type)] : MERGE_NONE;
 
     if (list != MERGE_NONE)
         create(creation, list);
     else
         names_put_both(
             creation->m,
-            relocations_name(creation->m, sections_find(type, 0, (struct text){0}), target));
+            layout_list_name(creation->m, sections_find(type, 0, (struct text){0}), target));
 }
 
 static void create_code(struct creation *creation, uint32_t section)

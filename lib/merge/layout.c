@@ -87,6 +87,46 @@ void layout_make_info(struct merging *m, enum section_class class, uint32_t func
     m->out->sections[added].input = input;
 }
 
+unsigned layout_list_of(uint32_t type)
+{
+    return type == SHT_REL                                  ? LIST_REL
+           : type == SHT_RELA || type == SHT_CUDA_MERC_RELA ? LIST_RELA
+                                                            : LIST_RESOLVED;
+}
+
+struct text layout_list_name(struct merging *m, const struct section_facts *facts,
+                             struct text target)
+{
+    return arena_join(&m->image->arena, (struct text){facts->name.data, facts->name.size - 1},
+                      sections_plain_name(target));
+}
+
+uint32_t layout_list(struct merging *m, uint32_t target, uint32_t type, uint64_t flags)
+{
+    unsigned kind = layout_list_of(type);
+    const struct section_facts *row;
+    uint32_t added = m->out->sections[target].lists[kind];
+
+    if (added != MERGE_NONE)
+        return added;
+    row = sections_find(type, flags, (struct text){0});
+    added = layout_make_row(m, row, layout_list_name(m, row, m->out->sections[target].name),
+                            MERGE_NONE);
+    m->out->sections[added].flags = flags;
+    m->out->sections[added].target = target;
+    m->out->sections[target].lists[kind] = added;
+    return added;
+}
+
+void layout_add_relocation(struct merging *m, const struct merged_relocation *relocation)
+{
+    struct merged_section *list = &m->out->sections[relocation->list];
+
+    ARRAY_PUSH(m->out->relocations.items, m->out->relocations.count, m->out->relocations.capacity) =
+        *relocation;
+    list->size += list->entry_size;
+}
+
 void layout_set(struct merging *m, uint32_t index, struct bytes contents)
 {
     struct merged_section *section = &m->out->sections[index];

@@ -131,27 +131,29 @@ static void add_operand(struct relocation_list *list, uint64_t value, enum mercu
         (struct mercury_operand){list->relocation->offset, (uint16_t)value, (uint8_t)load};
 }
 
-void mercury_code_add_constant(struct relocation_list *list, uint32_t symbol)
+bool mercury_code_add_constant(struct relocation_list *list, uint32_t symbol)
 {
     const struct placed_symbol *constant = &list->m->out->placed[symbol];
     const struct cubin_relocation *plain = next_plain(list);
     bool is_internal = ELF64_ST_VISIBILITY(constant->other) == STV_INTERNAL;
     enum mercury_load load = MERCURY_LOAD_OPTIMIZER;
+    bool is_known = true;
 
     if (!plain || plain->symbol != list->relocation->symbol || constant->section == MERGE_NONE) {
         mercury_leave_out(list->m, list->file,
                           "a relocation against a constant has no counterpart");
-        return;
+        return true;
     }
     if (plain->type == R_CUDA_ABS16_32 && !is_internal)
-        return; /* a plain move of it, which the target's instructions have */
+        return true; /* a plain move of it, which the target's instructions have */
     if (plain->type == R_CUDA_CONST_FIELD22_37 && !is_internal)
         load = MERCURY_LOAD_UNIFORM;
     else if (plain->type == R_CUDA_CONST_FIELD21_38)
         load = is_internal ? MERCURY_LOAD_OPTIMIZER : MERCURY_LOAD_USER;
     else
-        relocate_refuse(list, "Cannot resolve");
+        is_known = false;
     add_operand(list, constant->value + (uint64_t)list->relocation->addend, load);
+    return is_known;
 }
 
 void mercury_code_add_reference(struct relocation_list *list, uint32_t symbol)

@@ -71,6 +71,20 @@ uint32_t layout_make_like(struct merging *m, uint32_t model, uint32_t kernel);
 void layout_make_info(struct merging *m, enum section_class class, uint32_t function,
                       uint32_t input);
 
+/* Which of a section's lists has this type. */
+unsigned layout_list_of(uint32_t type);
+
+/* The name of a section of relocations for a section of this name, without Mercury's part. */
+struct text layout_list_name(struct merging *m, const struct section_facts *facts,
+                             struct text target);
+
+/* The list of relocations of merged section `target` of a type (SHT_REL, SHT_RELA, one of resolved
+ * relocations or of Mercury's), which is added if it is new. Returns its index. */
+uint32_t layout_list(struct merging *m, uint32_t target, uint32_t type, uint64_t flags);
+
+/* Adds a relocation to its list. */
+void layout_add_relocation(struct merging *m, const struct merged_relocation *relocation);
+
 /* Replaces a section's contents by a copy of `contents`. */
 void layout_set(struct merging *m, uint32_t section, struct bytes contents);
 
@@ -126,20 +140,6 @@ void constants_fill(struct merging *m);
 void debug_registers_clear(struct merging *m);
 
 /* relocations.c: the relocations of the image, and their sections. */
-
-/* Which of a section's lists has this type. */
-unsigned relocations_list_of(uint32_t type);
-
-/* The name of a section of relocations for a section of this name, without Mercury's part. */
-struct text relocations_name(struct merging *m, const struct section_facts *facts,
-                             struct text target);
-
-/* The list of relocations of merged section `target` of a type (SHT_REL, SHT_RELA, one of resolved
- * relocations or of Mercury's), which is added if it is new. Returns its index. */
-uint32_t relocations_list(struct merging *m, uint32_t target, uint32_t type, uint64_t flags);
-
-/* Adds a relocation to its list. */
-void relocations_add(struct merging *m, const struct merged_relocation *relocation);
 
 /* Writes the values that the link decides into the sections' contents, and collects the relocations
  * that are kept, or listed as resolved for -preserve-relocs, in m->out->relocations, with sections

@@ -20,8 +20,8 @@ static void add_to_list(const struct relocation_list *list, uint32_t type, uint6
                         struct merged_relocation added)
 {
     added.offset = list->place.offset + list->relocation->offset;
-    added.list = relocations_list(list->m, list->place.section, type, flags);
-    relocations_add(list->m, &added);
+    added.list = layout_list(list->m, list->place.section, type, flags);
+    layout_add_relocation(list->m, &added);
 }
 
 /* Keeps a relocation: against a symbol, or a merged section and MERGE_NONE. */
@@ -186,10 +186,10 @@ static void resolve_placed(struct relocation_list *list, uint32_t symbol, bool i
     preserve(list, symbol, MERGE_NONE, list->relocation->addend);
     if (!is_field)
         put_value(list, placed->value);
-    else if (list->is_twin)
-        mercury_code_add_constant(list, symbol);
-    else
+    else if (!list->is_twin)
         put_field(list, placed->value, m->out->sections[placed->section].bank);
+    else if (!mercury_code_add_constant(list, symbol))
+        relocate_refuse(list, "Cannot resolve");
 }
 
 /* Measured (TOOLKIT_WRITES_PLAIN_OFFSETS_OF_LINES): the field is not changed, or gets the offset in
@@ -394,15 +394,13 @@ void relocate_list(struct relocation_list *list, struct merged_place place)
 {
     struct merging *m = list->m;
     enum section_class class = m->out->sections[place.section].class;
-    size_t count = cubin_relocation_count(list->input);
 
     list->place = place;
     list->is_debug = class == CLASS_DEBUG || class == CLASS_TWIN_DEBUG;
     list->forgets_losers = list->is_debug && forgets_losers(m, list->target);
-    for (size_t i = 0; i < count && (m->out->has_twins || !list->is_twin); i++) {
-        struct cubin_relocation decoded;
-
-        list->relocation = cubin_relocation_at(list->cubin, list->input, i, &decoded);
+    for (size_t i = 0; i < list->input->relocation_count && (m->out->has_twins || !list->is_twin);
+         i++) {
+        list->relocation = &list->input->relocations[i];
         if (!m->losses.range_count ||
             !overridden_forget(m, list->file, list->storage, list->relocation->offset))
             relocate_one(list);

@@ -60,8 +60,8 @@ bool mercury_code_patch(uint8_t *data, size_t size, const struct mercury_operand
 
 /* Notes the offset of a constant that the code loads, in the bank, for mercury_code_fill(); the
  * target's instructions have a relocation against it, too, which tells the kind of load. If it has
- * none, the twins are left out. */
-void mercury_code_add_constant(struct relocation_list *list, uint32_t symbol);
+ * none, the twins are left out. False if that kind is not known. */
+bool mercury_code_add_constant(struct relocation_list *list, uint32_t symbol);
 
 /* The same for the word of a texture, sampler or surface reference. */
 void mercury_code_add_reference(struct relocation_list *list, uint32_t symbol);

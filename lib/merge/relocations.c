@@ -8,46 +8,6 @@
 #include "merge/merge_steps.h"
 #include "merge/relocate.h"
 
-unsigned relocations_list_of(uint32_t type)
-{
-    return type == SHT_REL                                  ? LIST_REL
-           : type == SHT_RELA || type == SHT_CUDA_MERC_RELA ? LIST_RELA
-                                                            : LIST_RESOLVED;
-}
-
-struct text relocations_name(struct merging *m, const struct section_facts *facts,
-                             struct text target)
-{
-    return arena_join(&m->image->arena, (struct text){facts->name.data, facts->name.size - 1},
-                      sections_plain_name(target));
-}
-
-uint32_t relocations_list(struct merging *m, uint32_t target, uint32_t type, uint64_t flags)
-{
-    unsigned kind = relocations_list_of(type);
-    const struct section_facts *row;
-    uint32_t added = m->out->sections[target].lists[kind];
-
-    if (added != MERGE_NONE)
-        return added;
-    row = sections_find(type, flags, (struct text){0});
-    added = layout_make_row(m, row, relocations_name(m, row, m->out->sections[target].name),
-                            MERGE_NONE);
-    m->out->sections[added].flags = flags;
-    m->out->sections[added].target = target;
-    m->out->sections[target].lists[kind] = added;
-    return added;
-}
-
-void relocations_add(struct merging *m, const struct merged_relocation *relocation)
-{
-    struct merged_section *list = &m->out->sections[relocation->list];
-
-    ARRAY_PUSH(m->out->relocations.items, m->out->relocations.count, m->out->relocations.capacity) =
-        *relocation;
-    list->size += list->entry_size;
-}
-
 /* Sets *list for a relocation section. False if its target is not in the output. */
 static bool begin_list(struct relocation_list *list, struct merging *m, size_t file, size_t index)
 {
@@ -67,7 +27,7 @@ static bool begin_list(struct relocation_list *list, struct merging *m, size_t f
         .is_twin_code = target->type == SHT_CUDA_CAPMERC,
         .has_addends = input->type != SHT_REL,
     };
-    return cubin_relocation_count(input) > 0 && merging_keeps(m, file, input->info) &&
+    return input->relocation_count > 0 && merging_keeps(m, file, input->info) &&
            list->place.section != MERGE_NONE;
 }
 
@@ -151,7 +111,7 @@ static void add_empty_lists(struct merging *m)
 
         if (section->twin != MERGE_NONE && has_list(&m->out->sections[section->twin]) &&
             !has_list(section))
-            relocations_list(m, i, SHT_RELA, SHF_INFO_LINK);
+            layout_list(m, i, SHT_RELA, SHF_INFO_LINK);
     }
 }
 

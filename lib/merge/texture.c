@@ -156,11 +156,11 @@ static void relocate_kernel(struct merging *m, uint32_t kernel)
     uint32_t bank = m->out->textures.bank_of[kernel];
     bool is_mercury = merging_is_mercury(m);
     uint32_t list =
-        relocations_list(m, bank, is_mercury ? SHT_RELA : SHT_REL, is_mercury ? SHF_INFO_LINK : 0);
+        layout_list(m, bank, is_mercury ? SHT_RELA : SHT_REL, is_mercury ? SHF_INFO_LINK : 0);
     uint32_t twin_list = !m->out->has_twins
                              ? MERGE_NONE
-                             : relocations_list(m, m->out->sections[bank].twin, SHT_CUDA_MERC_RELA,
-                                                SHF_CUDA_MERCURY | SHF_INFO_LINK);
+                             : layout_list(m, m->out->sections[bank].twin, SHT_CUDA_MERC_RELA,
+                                           SHF_CUDA_MERCURY | SHF_INFO_LINK);
 
     layout_writable(m, bank);
     for (size_t i = 0; i < m->uses.reference_count; i++) {
@@ -177,12 +177,12 @@ static void relocate_kernel(struct merging *m, uint32_t kernel)
 
         if (owner != MERGE_NONE && owner != kernel)
             continue; /* a parameter of another kernel */
-        relocations_add(m, &word);
+        layout_add_relocation(m, &word);
         word.offset = WORD_SIZE * i;
         word.type = reference_kind_of(reference)->twin_relocation;
         word.list = twin_list;
         if (twin_list != MERGE_NONE)
-            relocations_add(m, &word);
+            layout_add_relocation(m, &word);
     }
 }
 

@@ -18,7 +18,7 @@ static bool is_for_target(const struct merging *m, const struct cubin *cubin)
 
 static uint8_t input_kind_of(const struct cubin_section *section)
 {
-    if (section->relocation_count > 0)
+    if (section->relocation_count > 0 && section->type != SHT_CUDA_MERC_RELA)
         return INPUT_RELOCATIONS;
     switch (section->type) {
     case SHT_CUDA_INFO:

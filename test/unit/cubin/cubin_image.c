@@ -36,7 +36,7 @@ static void add_section(struct image *image, const struct cubin_section *section
         .data = section->data.data,
     };
 
-    if (section->type == SHT_REL || section->type == SHT_RELA)
+    if (format_is_relocations(section->type))
         added.data = encode_relocations(&image->arena, section);
     image_add_section(image, &added);
 }

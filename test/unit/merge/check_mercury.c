@@ -223,7 +223,6 @@ TEST(plain_relocations_of_a_twin_are_refused)
 TEST(addresses_in_twins_of_code_are_refused)
 {
     const struct cubin *cubin = &merged->inputs[0];
-    Elf64_Rela row = {0};
     uint32_t code, symbol = 0;
 
     read_input("04_const-sm_100-a.o");
@@ -232,8 +231,8 @@ TEST(addresses_in_twins_of_code_are_refused)
            (cubin->symbols[symbol].section != code || cubin->symbols[symbol].type != STT_SECTION))
         symbol++;
     ck_assert_uint_lt(symbol, cubin->symbol_count);
-    row.r_info = ELF64_R_INFO((uint64_t)symbol, R_MERCURY_64);
-    memcpy(input_bytes(0, ".nv.merc.rela.text.k1"), &row, sizeof row);
+    nth_input_section(0, ".nv.merc.rela.text.k1")->relocations[0] =
+        (struct cubin_relocation){.symbol = symbol, .type = R_MERCURY_64};
     merge_input(REQUEST(100));
     expect_said("a relocation is misplaced");
 }
