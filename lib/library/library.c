@@ -344,24 +344,14 @@ const char *minilink_version(void)
 
 const char *minilink_code_name(int code)
 {
-    static const struct {
-        int code;
-        const char *name;
-    } names[] = {
-        {MINILINK_OK, "MINILINK_OK"},
-        {MINILINK_INTERNAL, "MINILINK_INTERNAL"},
-        {MINILINK_FAILED, "MINILINK_FAILED"},
-        {MINILINK_NVVM_ERROR, "MINILINK_NVVM_ERROR"},
-        {MINILINK_NOT_RELOCATABLE, "MINILINK_NOT_RELOCATABLE"},
-        {MINILINK_NO_MEMORY, "MINILINK_NO_MEMORY"},
-        {MINILINK_CANCELLED, "MINILINK_CANCELLED"},
-        {MINILINK_ENVIRONMENT, "MINILINK_ENVIRONMENT"},
-        {MINILINK_USAGE, "MINILINK_USAGE"},
-        {MINILINK_WRONG_INPUT, "MINILINK_WRONG_INPUT"},
+#define NAME(code) [code] = #code
+    static const char *const names[] = {
+        NAME(MINILINK_OK),          NAME(MINILINK_INTERNAL),        NAME(MINILINK_FAILED),
+        NAME(MINILINK_NVVM_ERROR),  NAME(MINILINK_NOT_RELOCATABLE), NAME(MINILINK_NO_MEMORY),
+        NAME(MINILINK_CANCELLED),   NAME(MINILINK_ENVIRONMENT),     NAME(MINILINK_USAGE),
+        NAME(MINILINK_WRONG_INPUT),
     };
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (names[i].code == code)
-            return names[i].name;
-    return "unknown";
+    return code >= 0 && (size_t)code < sizeof names / sizeof *names && names[code] ? names[code]
+                                                                                   : "unknown";
 }

@@ -187,13 +187,13 @@ nvJitLinkResult link_destroy(nvJitLinkHandle *handle)
     return NVJITLINK_SUCCESS;
 }
 
-static nvJitLinkResult add_data_of(const struct call *call)
+static nvJitLinkResult add_of(const struct call *call)
 {
     struct nvJitLink *link = call->link;
     char number[32];
 
-    if (call->data.size == 0)
-        return NVJITLINK_ERROR_INVALID_INPUT;
+    if (!call->data.data)
+        return input_add_file(link, call->type, call->name);
     snprintf(number, sizeof number, "input %zu", link->input_count + 1);
     return input_add(link, call->type, call->data, call->name ? call->name : number);
 }
@@ -203,21 +203,17 @@ nvJitLinkResult link_add_data(nvJitLinkHandle handle, nvJitLinkInputType type, c
 {
     if (!handle || (!data && size))
         return NVJITLINK_ERROR_NULL_INPUT;
+    if (size == 0)
+        return handle->created ?: NVJITLINK_ERROR_INVALID_INPUT;
     return run_unlogged(
-        (struct call){handle, add_data_of, .type = type, .data = {data, size}, .name = name});
-}
-
-static nvJitLinkResult add_file_of(const struct call *call)
-{
-    return input_add_file(call->link, call->type, call->name);
+        (struct call){handle, add_of, .type = type, .data = {data, size}, .name = name});
 }
 
 nvJitLinkResult link_add_file(nvJitLinkHandle handle, nvJitLinkInputType type, const char *path)
 {
     if (!handle || !path)
         return NVJITLINK_ERROR_NULL_INPUT;
-    return run_unlogged(
-        (struct call){.link = handle, .function = add_file_of, .type = type, .name = path});
+    return run_unlogged((struct call){handle, add_of, .type = type, .name = path});
 }
 
 /* Milliseconds since *start, which is set to the current time. */
@@ -372,21 +368,6 @@ nvJitLinkResult link_complete(nvJitLinkHandle handle)
     return run_unlogged((struct call){.link = handle, .function = complete_handle});
 }
 
-static const void *find_handle_output(const struct nvJitLink *link, enum link_output output,
-                                      size_t *size)
-{
-    const void *bytes = NULL;
-
-    if (output == OUTPUT_CUBIN)
-        bytes = minilink_cubin(link->result, size);
-    else if (output == OUTPUT_PTX)
-        bytes = minilink_ptx(link->result, size);
-    else
-        bytes = minilink_cubin(link->ltoir, size);
-    *size += output == OUTPUT_PTX; /* its NUL */
-    return bytes;
-}
-
 nvJitLinkResult link_get(struct nvJitLink *link, enum link_output output, size_t *size,
                          void *buffer)
 {
@@ -400,9 +381,12 @@ nvJitLinkResult link_get(struct nvJitLink *link, enum link_output output, size_t
         return NVJITLINK_ERROR_INVALID_INPUT; /* measured: the cubin has another one */
     if (output == OUTPUT_LTOIR)
         run_unlogged((struct call){.link = link, .function = make_ltoir});
-    bytes = find_handle_output(link, output, &count);
+    bytes = output == OUTPUT_PTX
+                ? minilink_ptx(link->result, &count)
+                : minilink_cubin(output == OUTPUT_CUBIN ? link->result : link->ltoir, &count);
     if (!bytes)
         return NVJITLINK_ERROR_INTERNAL;
+    count += output == OUTPUT_PTX; /* its NUL */
     if (buffer)
         memcpy(buffer, bytes, count);
     else
