@@ -92,6 +92,8 @@ static void bash_name(FILE *out, const struct option_row *row)
 /* '-name=[help]:argument:what' */
 static void zsh_name(FILE *out, const struct option_row *row, const char *dashes, const char *name)
 {
+    static const char *const actions[] = {
+        [ARGUMENT_ANY] = " ", [ARGUMENT_FILE] = "_files", [ARGUMENT_FOLDER] = "_files -/"};
     enum argument argument = argument_of(row);
 
     fprintf(out, "    '*%s%s%s[", dashes, name,
@@ -106,16 +108,13 @@ static void zsh_name(FILE *out, const struct option_row *row, const char *dashes
         print_quoted(out, text_of(row->argument), "[]:\\");
         fputc(':', out);
     }
-    if (argument == ARGUMENT_FILE)
-        fputs("_files", out);
-    else if (argument == ARGUMENT_FOLDER)
-        fputs("_files -/", out);
-    else if (argument == ARGUMENT_WORDS) {
+    if (argument == ARGUMENT_WORDS) {
         fputc('(', out);
         print_words(out, row, ":");
         fputc(')', out);
-    } else if (argument == ARGUMENT_ANY)
-        fputc(' ', out);
+    } else if (argument != ARGUMENT_NONE) {
+        fputs(actions[argument], out);
+    }
     fputs("' \\\n", out);
 }
 

@@ -269,7 +269,7 @@ static void add_reproduce_word(struct options *options, const char *text, const 
  * what to link. */
 static bool is_of_this_machine(const struct option_row *row)
 {
-    static const char *const kinds[] = {"FILE", "DIR", "PROGRAM", "COMMAND"};
+    static const char *const kinds[] = {"FILE", "DIR", "PROGRAM"};
     const char *argument = row->argument ? row->argument : "";
 
     argument += *argument == '[';

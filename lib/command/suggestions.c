@@ -44,11 +44,6 @@ void suggestions_value(const struct option_row *row)
               TEXT_ARG(buffer_view(&value)));
 }
 
-static size_t least_size(size_t a, size_t b)
-{
-    return a < b ? a : b;
-}
-
 /* 0 for a name that begins with the word; SIZE_MAX for one that is too far away. */
 static size_t farness(const char *word, const char *name)
 {
@@ -62,8 +57,9 @@ static size_t farness(const char *word, const char *name)
 static size_t farness_of_row(const char *word, const struct option_row *row)
 {
     size_t far = farness(word, row->name);
+    size_t other = row->short_name ? farness(word, row->short_name) : SIZE_MAX;
 
-    return row->short_name ? least_size(far, farness(word, row->short_name)) : far;
+    return other < far ? other : far;
 }
 
 /* Options of linkers for host code (GNU ld, lld, mold) and of nvcc, and why a device link has no
@@ -129,20 +125,21 @@ static void suggest_names(const char *name)
 
     if (explain_foreign(word))
         return;
-    for (size_t i = 0; i < option_table_size; i++)
-        if (option_table[i].help)
-            nearest = least_size(nearest, farness_of_row(word, &option_table[i]));
-    if (nearest == SIZE_MAX)
-        return;
     CONTEXT_DEFER(buffer_cleanup, &names);
-    for (size_t i = 0; i < option_table_size && count < MOST_HINTS; i++) {
+    for (size_t i = 0; i < option_table_size; i++) {
         const struct option_row *row = &option_table[i];
+        size_t far = row->help ? farness_of_row(word, row) : SIZE_MAX;
 
-        if (!row->help || farness_of_row(word, row) != nearest)
-            continue;
-        buffer_printf(&names, "%s%s%s", count++ ? ", " : "", option_dashes(row->group), row->name);
+        if (far < nearest) {
+            nearest = far;
+            names.size = count = 0;
+        }
+        if (far == nearest && far != SIZE_MAX && count < MOST_HINTS)
+            buffer_printf(&names, "%s%s%s", count++ ? ", " : "", option_dashes(row->group),
+                          row->name);
     }
-    diag_note("did you mean %.*s?", TEXT_ARG(buffer_view(&names)));
+    if (count)
+        diag_note("did you mean %.*s?", TEXT_ARG(buffer_view(&names)));
 }
 
 /* nvlink's message has neither the first dash nor the value. */
