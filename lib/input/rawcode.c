@@ -88,12 +88,6 @@ bool rawcode_cubin_arch(struct bytes cubin, struct arch *arch)
     return arch->sm >= 10;
 }
 
-bool rawcode_is_linked(struct bytes head)
-{
-    return head.size >= 20 && memcmp(head.data, ELFMAG, SELFMAG) == 0 &&
-           little_u16(head.data + 16) == ET_EXEC;
-}
-
 /* One word: up to a blank, a comma or a comment. */
 static struct text take_first_word(struct text text)
 {

@@ -1,12 +1,9 @@
 /* rawcode.h: properties of code without a fatbin entry: the architecture of raw cubins and PTX
- * texts, and whether a cubin is linked already. */
+ * texts. */
 #pragma once
 
 #include "base/arch.h"
 #include "base/text.h"
-
-/* How many bytes of a cubin rawcode_is_linked looks at. */
-#define RAWCODE_HEAD 64
 
 /* The architecture of a cubin, from .nv.compat for suffix a, else from the ELF header. False when
  * the header is cut off or names no architecture. Suffix f leaves no trace in a cubin. */
@@ -15,9 +12,6 @@ bool rawcode_cubin_arch(struct bytes cubin, struct arch *arch);
 /* Finds the contents of a cubin's .nv.compat, which are empty when there is none. False when the
  * section table is damaged. */
 bool rawcode_cubin_compat(struct bytes cubin, struct bytes *compat);
-
-/* True when the cubin that begins with `head` is of type ET_EXEC. */
-bool rawcode_is_linked(struct bytes head);
 
 /* A PTX text without the blanks and comments at its beginning. */
 struct text rawcode_skip_comments(struct text text);

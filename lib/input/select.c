@@ -10,9 +10,11 @@
  * Which code runs on which target is in facts/runs_on.def. */
 #include "input/select.h"
 
+#include <elf.h>
+
+#include "base/little.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
-#include "input/rawcode.h"
 
 /* The nearest entries of a group; NULL = none. */
 struct nearest {
@@ -89,10 +91,11 @@ static bool is_raw(const struct member *member)
 
 bool select_is_linked(const struct member *member)
 {
-    uint8_t head[RAWCODE_HEAD] = {0};
+    uint8_t head[EI_NIDENT + 4]; /* up to and with e_machine */
 
     return member->entry.kind == FATBIN_ELF && member->entry.version == FATBIN_ENTRY_VERSION &&
-           rawcode_is_linked((struct bytes){head, inflate_head(&member->entry, head, sizeof head)});
+           inflate_head(&member->entry, head, sizeof head) == sizeof head &&
+           memcmp(head, ELFMAG, SELFMAG) == 0 && little_u16(head + EI_NIDENT) == ET_EXEC;
 }
 
 bool select_is_usable(const struct member *member)
