@@ -107,30 +107,32 @@ static void check_line_info(struct reach *reach)
     note_members(reach, EMBEDDED_LINE_INFO);
 }
 
-/* Where members link through their PTX, which has the option among those that are stored with it.
- */
-static void note_kept(const struct reach *reach, enum embedded_option option)
+/* Two values are an error among members whose LTO-IR is linked. Others are linked through their
+ * PTX, which has the option among those that are stored with it. */
+static bool check_values(const struct reach *reach, enum embedded_option option)
 {
-    diag_info("Cicc option values for '%s' do not match; each object keeps the value it was "
-              "compiled with",
-              embedded_table[option].name);
-    note_members(reach, option);
+    if (reach->linked[option].state == CONSENSUS_CONFLICT)
+        return report_conflict(reach, option);
+    if (reach->agreement->embedded[option].state == CONSENSUS_CONFLICT) {
+        diag_info("Cicc option values for '%s' do not match; each object keeps the value it was "
+                  "compiled with",
+                  embedded_table[option].name);
+        note_members(reach, option);
+    }
+    return true;
 }
 
 /* Differences in maxreg that the command line does not settle. */
 static bool settle_maxreg(struct reach *reach)
 {
-    struct agreement *agreement = reach->agreement;
-    const struct consensus *consensus = &agreement->embedded[EMBEDDED_MAXREG];
+    const struct consensus *consensus = &reach->agreement->embedded[EMBEDDED_MAXREG];
     const struct consensus *linked = &reach->linked[EMBEDDED_MAXREG];
 
-    if (linked->state == CONSENSUS_CONFLICT)
-        return report_conflict(reach, EMBEDDED_MAXREG);
+    if (!check_values(reach, EMBEDDED_MAXREG))
+        return false;
     if (consensus_has_one_value(linked) && linked->value > 0)
-        agreement->maxrregcount = linked->value;
-    if (consensus->state == CONSENSUS_CONFLICT) {
-        note_kept(reach, EMBEDDED_MAXREG);
-    } else if (linked->state == CONSENSUS_MIXED) {
+        reach->agreement->maxrregcount = linked->value;
+    if (consensus->state != CONSENSUS_CONFLICT && linked->state == CONSENSUS_MIXED) {
         diag_info("Some objects do not have '-maxrregcount' specified but others do; will build "
                   "everything with '-maxrregcount=%d'",
                   (int)linked->value);
@@ -154,16 +156,6 @@ static bool check_maxreg(struct reach *reach)
         diag_verbose("the command line's '-maxrregcount=%d' is used for all objects", (int)wanted);
         note_members(reach, EMBEDDED_MAXREG);
     }
-    return true;
-}
-
-static bool check_arithmetic(struct reach *reach, enum embedded_option option)
-{
-    if (reach->agreement->embedded[option].state != CONSENSUS_CONFLICT)
-        return true;
-    if (reach->linked[option].state == CONSENSUS_CONFLICT)
-        return report_conflict(reach, option);
-    note_kept(reach, option);
     return true;
 }
 
@@ -232,7 +224,7 @@ bool consensus_reach(struct agreement *agreement, const struct members *members,
     check_line_info(&reach);
     agreed &= check_maxreg(&reach);
     for (int option = EMBEDDED_FTZ; option <= EMBEDDED_FMAD; option++)
-        agreed &= check_arithmetic(&reach, (enum embedded_option)option);
+        agreed &= check_values(&reach, (enum embedded_option)option);
     agreed &= check_split_compile(&reach);
     check_clash(&reach);
     return agreed;
