@@ -78,7 +78,7 @@ static enum link_code link_once(struct run *run)
     return run->status;
 }
 
-static struct link_request request_of(const struct input_operand *operands, size_t count)
+static struct link_request request_of(struct input_operand *operands, size_t count)
 {
     struct link_request request = {.operands = operands,
                                    .operand_count = count,

@@ -68,7 +68,7 @@ static bool take_option_choice(struct options *options, const struct option_row 
 
 void apply_option_operand(struct options *options, const char *name, bool is_library)
 {
-    ARENA_PUSH(&options->arena, options->operands, options->operand_count,
+    ARENA_PUSH(&options->arena, options->link.operands, options->link.operand_count,
                options->operand_capacity) =
         (struct input_operand){.name = name, .is_library = is_library};
 }

@@ -150,16 +150,13 @@ static enum options_action finish_chunk(struct options *options)
     return OPTIONS_CHUNK;
 }
 
-void options_set_inputs(struct options *options)
+void options_add_environment_paths(struct options *options)
 {
-    struct link_request *link = &options->link;
     const char *folders = getenv("LIBRARY_PATH");
 
     /* Measured: nvlink looks there after all of -L; an empty piece is ignored. */
     if (folders)
         apply_option_library_paths(options, folders, ":");
-    link->operands = options->operands;
-    link->operand_count = options->operand_count;
 }
 
 /* Rules between options, and where the lists go. */
@@ -177,7 +174,7 @@ static enum options_action finish_options(struct options *options)
     link->response_watch = &options->response.watch;
     link->distribution.output = link->output;
     if (!options->is_in_memory)
-        options_set_inputs(options);
+        options_add_environment_paths(options);
     if (options->no_cache || (link->cache.folder && !*link->cache.folder))
         link->cache.folder = NULL;
     link->from_compiler |= link->is_virtual; /* for which nvcc does not say --host-ccbin */
@@ -193,7 +190,7 @@ static enum options_action finish_options(struct options *options)
         return OPTIONS_TARGETS;
     if (options->completions)
         return OPTIONS_COMPLETIONS;
-    if (options->host_script && options->operand_count)
+    if (options->host_script && link->operand_count)
         diag_fatal("Input files are not allowed with -ghls option; use --help for more "
                    "information");
     else if (options->host_script)
@@ -202,7 +199,7 @@ static enum options_action finish_options(struct options *options)
         return finish_chunk(options);
     else if (link->options.nvvm_latest && !link->options.lto)
         diag_fatal("Conflicting options '-nvvm-latest' and 'no -dlto'");
-    else if (options->operand_count == 0 && !options->is_in_memory)
+    else if (link->operand_count == 0 && !options->is_in_memory)
         diag_fatal("No input files specified; use option --help for more information");
     else if (!link->output && !link->dry_run && !link->is_virtual && !options->is_in_memory)
         diag_fatal("Must specify output file with -o option");
@@ -261,7 +258,7 @@ static bool make_options_key(struct cache_key *result, const struct given_option
 
 static void add_reproduce_word(struct options *options, const char *text, const char *path)
 {
-    ARENA_PUSH(&options->arena, options->reproduce_words, options->link.reproduce_word_count,
+    ARENA_PUSH(&options->arena, options->link.reproduce_words, options->link.reproduce_word_count,
                options->reproduce_capacity) = (struct reproduce_word){text, path};
 }
 
@@ -315,7 +312,6 @@ static void make_reproduce_words(struct options *options)
     for (size_t i = 0; i < options->given_count; i++)
         if (options->given[i].row != of_assembler)
             reproduce_option(options, options->given[i].row, options->given[i].value);
-    options->link.reproduce_words = options->reproduce_words;
 }
 
 enum options_action options_end(struct options *options)

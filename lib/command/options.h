@@ -60,13 +60,10 @@ struct options {
     enum host_script host_script;
     enum chunk_use chunk_use; /* --assemble-chunk */
     struct single_chunk_request single_chunk;
-    struct input_operand *operands;
-    size_t operand_count, operand_capacity;
-    struct reproduce_word *reproduce_words; /* link.reproduce_word_count of them */
-    size_t reproduce_capacity;
-    struct response_file_total response; /* files */
-    const char *const *reports;          /* files; ends with NULL; or NULL */
-    const char *arch_text;               /* as given, or NULL */
+    size_t operand_capacity, reproduce_capacity; /* of the lists in `link` */
+    struct response_file_total response;         /* files */
+    const char *const *reports;                  /* files; ends with NULL; or NULL */
+    const char *arch_text;                       /* as given, or NULL */
     bool show_help, show_version, list_targets;
     bool no_cache;
     enum shell completions;
@@ -115,8 +112,8 @@ bool options_add_word(struct options *options, const char *word);
  * reported in nvlink's words. */
 enum options_action options_end(struct options *options);
 
-/* Passes operands and library paths to the request, after all of them have been added. */
-void options_set_inputs(struct options *options);
+/* Adds the folders of LIBRARY_PATH, after all other library paths. */
+void options_add_environment_paths(struct options *options);
 
 void options_free(struct options *options);
 

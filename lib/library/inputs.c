@@ -59,7 +59,7 @@ static void take_input_data(struct minilink *link, const struct input_operand *o
     struct options *options = &link->options;
 
     apply_option_operand(options, operand->name, operand->is_library);
-    options->operands[options->operand_count - 1] = *operand;
+    options->link.operands[options->link.operand_count - 1] = *operand;
     link->input_count++;
 }
 

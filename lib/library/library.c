@@ -182,7 +182,7 @@ static void keep_here(struct minilink *link)
 {
     struct link_request *request = &link->options.link;
 
-    options_set_inputs(&link->options);
+    options_add_environment_paths(&link->options);
     request->product = &link->product;
     request->stop = &link->stop;
     request->reads_files = true;
@@ -202,7 +202,7 @@ static enum link_code complete_link(void *argument)
     if (link->is_complete)
         return usage("The link is complete already");
     link->is_complete = true;
-    if (link->options.operand_count == 0)
+    if (link->options.link.operand_count == 0)
         return usage("No input was added");
     if (link->assembler.assemble &&
         (request->distribution.program || request->distribution.emit_plan ||

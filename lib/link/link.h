@@ -43,7 +43,7 @@ struct link_product {
 };
 
 struct link_request {
-    const struct input_operand *operands;
+    struct input_operand *operands;
     size_t operand_count;
     const char *const *library_paths; /* ends with NULL; or NULL */
     bool from_compiler;               /* nvcc made the command line: see struct library_search */
@@ -54,7 +54,7 @@ struct link_request {
     const char *keep; /* --keep=DIR: folder for chunk PTX, chunk cubins, linked PTX; or NULL */
     const char *modules_file; /* -register-link-binaries: file for module ids; or NULL */
     const char *reproduce;    /* --reproduce: see link/stages.h; or NULL */
-    const struct reproduce_word *reproduce_words;
+    struct reproduce_word *reproduce_words;
     size_t reproduce_word_count;
     const char *dependency_file;       /* --dependency-file: see link/stages.h; or NULL */
     const char *dependency_target;     /* --dependency-target, or NULL */

@@ -151,9 +151,9 @@ static void check_operands(const char *expected)
 {
     char text[256] = "";
 
-    for (size_t i = 0; i < options.operand_count; i++)
-        sprintf(text + strlen(text), "%s%s ", options.operands[i].is_library ? "-l" : "",
-                options.operands[i].name);
+    for (size_t i = 0; i < options.link.operand_count; i++)
+        sprintf(text + strlen(text), "%s%s ", options.link.operands[i].is_library ? "-l" : "",
+                options.link.operands[i].name);
     ck_assert_str_eq(text, expected);
 }
 
@@ -201,7 +201,7 @@ TEST(files_of_options_stand_in_their_place)
 TEST(a_command_line_without_words_is_empty)
 {
     ck_assert(read_line((const char *const[]){NULL}));
-    ck_assert_uint_eq(options.operand_count + options.given_count, 0);
+    ck_assert_uint_eq(options.link.operand_count + options.given_count, 0);
     ck_assert(arguments_read(&options, &(struct arguments){0, (char *[]){NULL}}));
 }
 

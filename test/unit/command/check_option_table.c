@@ -234,10 +234,10 @@ static void check_list(const struct option_row *row, const char *given, size_t c
 static void check_libraries(const struct option_row *row)
 {
     take(row, "a,b");
-    ck_assert_uint_eq(options.operand_count, 2);
-    ck_assert(options.operands[0].is_library && options.operands[1].is_library);
-    ck_assert_str_eq(options.operands[0].name, "a");
-    ck_assert_str_eq(options.operands[1].name, "b");
+    ck_assert_uint_eq(options.link.operand_count, 2);
+    ck_assert(options.link.operands[0].is_library && options.link.operands[1].is_library);
+    ck_assert_str_eq(options.link.operands[0].name, "a");
+    ck_assert_str_eq(options.link.operands[1].name, "b");
 }
 
 TEST_LOOP(what_is_given_reaches_the_field_and_no_other, (int)option_table_size)
