@@ -242,27 +242,26 @@ static void fill_joined_compat(struct join *join)
     take_scratch(join, join->made[CLASS_COMPAT]);
 }
 
-static void add_pairs(struct buffer *to, const struct join_pairs *pairs,
-                      struct image_strings *strings)
+static void add_pairs(struct join *join, int32_t part, struct image_strings *strings)
 {
-    for (size_t i = 0; i < pairs->count; i++) {
-        const struct join_pair *pair = &pairs->list[i];
+    for (size_t i = 0; i < join->graph_count; i++) {
+        const struct join_pair *pair = &join->graph[i];
 
-        if (pair->first->index == 0 || (pair->second && pair->second->index == 0))
+        if (pair->part != part || pair->first->index == 0 ||
+            (pair->second && pair->second->index == 0))
             continue; /* for a symbol that was dropped */
-        buffer_u32(to, pair->first->index);
-        buffer_u32(to, pair->second ? pair->second->index : image_string(strings, pair->prototype));
+        buffer_u32(&join->scratch, pair->first->index);
+        buffer_u32(&join->scratch,
+                   pair->second ? pair->second->index : image_string(strings, pair->prototype));
     }
 }
 
 static void fill_joined_callgraph(struct join *join, struct image_strings *strings)
 {
-    struct buffer *buffer = &join->scratch;
-
     for (int32_t part = CALLGRAPH_DIRECT; part >= CALLGRAPH_CANDIDATE; part--) {
-        buffer_u32(buffer, 0);
-        buffer_u32(buffer, (uint32_t)part);
-        add_pairs(buffer, &join->graph[JOIN_PART(part)], strings);
+        buffer_u32(&join->scratch, 0);
+        buffer_u32(&join->scratch, (uint32_t)part);
+        add_pairs(join, part, strings);
     }
     take_scratch(join, join->made[CLASS_CALLGRAPH]);
 }
@@ -315,7 +314,7 @@ void join_fill_sections(struct join *join)
     if (join->made[CLASS_CALLGRAPH])
         fill_joined_callgraph(join, &strings);
     if (join->made[CLASS_PROTOTYPE]) {
-        add_pairs(&join->scratch, &join->graph[JOIN_PROTOTYPES], &strings);
+        add_pairs(join, JOIN_PROTOTYPES, &strings);
         take_scratch(join, join->made[CLASS_PROTOTYPE]);
     }
     join_fill_mercury(join, &strings);

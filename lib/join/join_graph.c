@@ -11,19 +11,22 @@ static uint32_t position_in(const struct join_section *section)
     return section ? section->function : JOIN_NONE;
 }
 
-static void add_pair(struct join *join, struct join_pairs *pairs, const struct join_pair *pair)
+static void add_pair(struct join *join, const struct join_pair *pair)
 {
-    ARENA_PUSH(&join->arena, pairs->list, pairs->count, pairs->capacity) = *pair;
-    pairs->list[pairs->count - 1].sequence = (uint32_t)(pairs->count - 1);
+    ARENA_PUSH(&join->arena, join->graph, join->graph_count, join->graph_capacity) = *pair;
+    join->graph[join->graph_count - 1].sequence = (uint32_t)join->graph_count;
+    if (pair->part == CALLGRAPH_ADDRESS)
+        pair->first->has_prototype = true;
 }
 
-/* Takes one entry of a chunk's call graph, or a function with its prototype, as of part 0. */
+/* Takes one entry of a chunk's call graph, or a function with its prototype. */
 static void gather_entry(struct join *join, const struct join_input *input,
                          const struct callgraph_entry *entry)
 {
     bool is_call = entry->part == CALLGRAPH_DIRECT || entry->part == CALLGRAPH_CANDIDATE;
-    bool is_of_all = entry->part == CALLGRAPH_ADDRESS || entry->part == 0;
-    struct join_pair pair = {.first = input->entities[entry->first],
+    bool is_of_all = entry->part == CALLGRAPH_ADDRESS || entry->part == JOIN_PROTOTYPES;
+    struct join_pair pair = {.part = entry->part,
+                             .first = input->entities[entry->first],
                              .second = is_call ? input->entities[entry->second] : NULL};
 
     if (!pair.first || (is_call && !pair.second))
@@ -33,7 +36,7 @@ static void gather_entry(struct join *join, const struct join_input *input,
     pair.position =
         position_in(is_of_all ? pair.first->section : join_section_of(input, entry->first));
     if (is_of_all || pair.position != JOIN_NONE)
-        add_pair(join, &join->graph[JOIN_PART(entry->part)], &pair);
+        add_pair(join, &pair);
 }
 
 static void gather_section(struct join *join, const struct join_section *section)
@@ -50,9 +53,6 @@ static void gather_section(struct join *join, const struct join_section *section
                                                .second = info_word(data, i * 2 + 1)});
 }
 
-COMPARISON(compare_callers, struct join_pair,
-           COMPARE(a->position, b->position) ?: COMPARE(a->sequence, b->sequence));
-
 /* Program order: by function, then its aliases by name; undefined functions last, by name. */
 static int compare_entities(const struct join_entity *a, const struct join_entity *b)
 {
@@ -61,75 +61,57 @@ static int compare_entities(const struct join_entity *a, const struct join_entit
                         ?: text_compare(a->name, b->name);
 }
 
+/* A function's indirect calls stay in their order. */
 COMPARISON(compare_pairs, struct join_pair,
-           COMPARE(a->position, b->position) ?: compare_entities(a->first, b->first)
-               ?: (a->second && b->second ? compare_entities(a->second, b->second) : 0)
-               ?: text_compare(a->prototype, b->prototype));
+           COMPARE(b->part, a->part) ?: COMPARE(a->position, b->position)
+               ?: a->part == CALLGRAPH_INDIRECT
+                      ? COMPARE(a->sequence, b->sequence)
+                      : compare_entities(a->first, b->first)
+                            ?: (a->second && b->second ? compare_entities(a->second, b->second) : 0)
+                            ?: text_compare(a->prototype, b->prototype));
 
-/* Sorts pairs independently of the chunks and removes duplicates. */
-static void sort_pairs(struct join_pairs *pairs)
+/* Whether the pair is not there already, as `last`. Measured: a prototype is listed for functions
+ * that other files may define or call, unless the call graph has it for their address. */
+static bool is_listed(const struct join *join, const struct join_pair *pair,
+                      const struct join_pair *last)
 {
-    size_t count = 0;
-
-    SORT(pairs->list, pairs->count, compare_pairs);
-    for (size_t i = 0; i < pairs->count; i++) {
-        const struct join_pair *pair = &pairs->list[i];
-        const struct join_pair *last = count ? &pairs->list[count - 1] : NULL;
-
-        if (!last || pair->first != last->first || pair->second != last->second ||
-            !text_equal(pair->prototype, last->prototype))
-            pairs->list[count++] = *pair;
-    }
-    pairs->count = count;
-}
-
-/* Measured: a prototype is listed for functions that other files may define or call, unless the
- * call graph has it for their address. */
-static void drop_prototypes(struct join *join)
-{
-    const struct join_pairs *addresses = &join->graph[JOIN_PART(CALLGRAPH_ADDRESS)];
-    struct join_pairs *pairs = &join->graph[JOIN_PROTOTYPES];
-    size_t count = 0;
-
-    for (size_t i = 0; i < addresses->count; i++)
-        addresses->list[i].first->has_prototype = true;
-    for (size_t i = 0; i < pairs->count; i++)
-        if (!pairs->list[i].first->has_prototype &&
-            join_own_binding(join, pairs->list[i].first) != STB_LOCAL)
-            pairs->list[count++] = pairs->list[i];
-    pairs->count = count;
+    if (pair->part == JOIN_PROTOTYPES &&
+        (pair->first->has_prototype || join_own_binding(join, pair->first) == STB_LOCAL))
+        return false;
+    return !last || pair->part == CALLGRAPH_INDIRECT || pair->part != last->part ||
+           pair->first != last->first || pair->second != last->second ||
+           !text_equal(pair->prototype, last->prototype);
 }
 
 /* Adds for each call of an alias a call of its function, which a chunk that only declares the alias
  * does not know, and likewise for address-taking. */
-static void complete_aliases(struct join *join, struct join_pairs *pairs)
+static void complete_aliases(struct join *join)
 {
-    size_t count = pairs->count;
+    size_t count = join->graph_count;
 
     for (size_t i = 0; i < count; i++) {
-        struct join_pair pair = pairs->list[i];
+        struct join_pair pair = join->graph[i];
         struct join_entity **named = pair.second ? &pair.second : &pair.first;
         struct join_entity *function = join_function_of(*named);
 
-        if (!function || function == pair.second || function == pair.first)
+        if ((pair.part != CALLGRAPH_ADDRESS && pair.part != CALLGRAPH_DIRECT) || !function ||
+            function == pair.second || function == pair.first)
             continue;
         *named = function;
-        add_pair(join, pairs, &pair);
+        add_pair(join, &pair);
     }
 }
 
 void join_gather_graph(struct join *join)
 {
-    struct join_pairs *graph = join->graph;
+    size_t count = 0;
 
     for (size_t i = 0; i < join->section_count; i++)
         gather_section(join, &join->sections[i]);
-    complete_aliases(join, &graph[JOIN_PART(CALLGRAPH_ADDRESS)]);
-    complete_aliases(join, &graph[JOIN_PART(CALLGRAPH_DIRECT)]);
-    for (size_t i = 0; i < JOIN_PARTS; i++)
-        if (i == JOIN_PART(CALLGRAPH_INDIRECT))
-            SORT(graph[i].list, graph[i].count, compare_callers);
-        else
-            sort_pairs(&graph[i]);
-    drop_prototypes(join);
+    complete_aliases(join);
+    SORT(join->graph, join->graph_count, compare_pairs);
+    for (size_t i = 0; i < join->graph_count; i++)
+        if (is_listed(join, &join->graph[i], count ? &join->graph[count - 1] : NULL))
+            join->graph[count++] = join->graph[i];
+    join->graph_count = count;
 }

@@ -141,22 +141,6 @@ void join_unite_mercury(struct join *join)
             place_twin(join, &join->sections[i]);
 }
 
-/* Returns by joined section its joined twin, or itself if it has none. */
-static uint32_t *pair_joined(struct join *join)
-{
-    uint32_t *twin_of = arena_alloc(&join->arena, join->out->section_count, sizeof *twin_of);
-
-    for (uint32_t i = 0; i < join->out->section_count; i++)
-        twin_of[i] = i;
-    for (size_t i = 0; i < join->section_count; i++) {
-        const struct join_section *twin = &join->sections[i];
-
-        if (twin->plain && twin->joined && twin->plain->joined)
-            twin_of[twin->plain->joined] = twin->joined;
-    }
-    return twin_of;
-}
-
 /* Gives functions the size of their Mercury form. */
 static void set_mercury_sizes(const struct join *join, Elf64_Sym *rows)
 {
@@ -174,31 +158,26 @@ void join_fill_mercury(struct join *join, struct image_strings *strings)
 {
     struct cubin *out = join->out;
     struct image_symbols rows = {.strings = strings, .count = out->symbol_count};
-    uint32_t *twin_of;
 
     if (!join->has_mercury)
         return;
     rows.table = arena_zalloc(&out->arena, rows.count, sizeof *rows.table);
     if (join->made[CLASS_TWIN_INDICES])
         rows.indices = arena_zalloc(&out->arena, rows.count, sizeof *rows.indices);
-    twin_of = pair_joined(join);
     for (size_t i = 1; i < rows.count; i++) {
         const struct cubin_symbol *symbol = &out->symbols[i];
-        struct text name = {0};
+        uint32_t twin =
+            symbol->section < out->section_count ? join->origins[symbol->section].twin : 0;
 
-        if (symbol->type != STT_SECTION)
-            name = symbol->name;
         image_put_symbol(&rows, i,
                          &(struct image_symbol){
-                             .name = name,
+                             .name = symbol->type == STT_SECTION ? (struct text){0} : symbol->name,
                              .value = symbol->value,
                              .size = symbol->size,
                              .type = symbol->type,
                              .binding = symbol->binding,
                              .other = symbol->other,
-                             .section = symbol->section < out->section_count
-                                            ? twin_of[symbol->section]
-                                            : symbol->section,
+                             .section = twin ? twin : symbol->section,
                          });
     }
     set_mercury_sizes(join, rows.table);

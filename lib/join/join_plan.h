@@ -129,29 +129,22 @@ struct join_entity {
     uint32_t index; /* in the result; 0 = none yet */
 };
 
-/* A caller and a callee, or a function and its prototype. */
+/* An entry of the call graph: a caller and a callee, or a function and a prototype. */
 struct join_pair {
+    int32_t part;                       /* enum callgraph_part; or of .nv.prototype */
     struct join_entity *first, *second; /* the second, or its prototype */
     struct text prototype;
     uint32_t position; /* of the first one's function; JOIN_NONE when it is undefined */
-    uint32_t sequence; /* in the chunk */
+    uint32_t sequence; /* in the chunks */
 };
 
-/* Index in join.graph of a part of the call graph, and of .nv.prototype. */
-#define JOIN_PART(part) (-(part)) /* enum callgraph_part */
-#define JOIN_PROTOTYPES 0
-#define JOIN_PARTS      5
-
-struct join_pairs {
-    struct join_pair *list;
-    size_t count;
-    size_t capacity;
-};
+#define JOIN_PROTOTYPES 0 /* the part of .nv.prototype, before the others */
 
 /* Origin of a joined section. */
 struct join_origin {
     const struct join_section *section;  /* NULL = made anew */
     const struct united_section *united; /* the section whose relocations it has, or NULL */
+    uint32_t twin;                       /* its joined twin of Mercury's; 0 = none */
     bool wants_symbol;
     uint32_t symbol; /* the joined section's, 0 = none; set by join_make_symbols */
 };
@@ -173,10 +166,11 @@ struct join {
     size_t function_count;
     struct united_section **united;
     size_t united_count, united_capacity;
-    bool has_mercury;                    /* Mercury's sections take part */
-    struct join_pairs graph[JOIN_PARTS]; /* by part, see JOIN_PART */
-    struct join_origin *origins;         /* by joined section */
-    uint32_t made[CLASS_COUNT];          /* by class: the joined section made anew, 0 = none */
+    bool has_mercury;        /* Mercury's sections take part */
+    struct join_pair *graph; /* by part */
+    size_t graph_count, graph_capacity;
+    struct join_origin *origins; /* by joined section */
+    uint32_t made[CLASS_COUNT];  /* by class: the joined section made anew, 0 = none */
 };
 
 /* True for an object that only a copy of a function that was folded away refers to. */

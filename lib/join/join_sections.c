@@ -63,7 +63,8 @@ static void add_united_class(struct join *join, enum section_class class)
         struct cubin_section section = *united->first->source;
 
         if (united->first->class != class ||
-            (class == CLASS_PROTOTYPE && join->graph[JOIN_PROTOTYPES].count == 0))
+            (class == CLASS_PROTOTYPE &&
+             (join->graph_count == 0 || join->graph->part != JOIN_PROTOTYPES)))
             continue;
         if (united->way != UNITED_ANEW) {
             section.alignment = united->alignment;
@@ -184,9 +185,14 @@ static void map_chunk_sections(struct join *join)
         else if (cubin_is_text(section->source) && section->function == JOIN_NONE)
             map_dropped(section);
     }
-    for (size_t i = 0; i < join->section_count; i++)
-        if (join->sections[i].has_symbol)
-            join->origins[join->sections[i].joined].wants_symbol = true;
+    for (size_t i = 0; i < join->section_count; i++) {
+        const struct join_section *section = &join->sections[i];
+
+        if (section->has_symbol)
+            join->origins[section->joined].wants_symbol = true;
+        if (section->plain && section->joined && section->plain->joined)
+            join->origins[section->plain->joined].twin = section->joined;
+    }
 }
 
 /* Replaces the chunks' section indices by joined ones. */
