@@ -18,7 +18,6 @@
 struct merge_run {
     struct exact *join;
     const struct exact_item *items; /* of all chunks */
-    size_t opening;                 /* in the base: end of the first closing kernel's run */
     struct exact_list *out;
 };
 
@@ -83,12 +82,8 @@ static bool find_runs(struct merge_run *merge, struct exact_input *input)
         owner = next;
         if (owner < join->kernel_count && join->kernels[owner].run.end)
             return false;
-        if (input == join->base && merge->opening == 0 && i > input->merge.first)
-            merge->opening = i;
         join->kernels[owner].run = (struct exact_run){i, end};
     }
-    if (input == join->base && merge->opening == 0)
-        merge->opening = end;
     return true;
 }
 
@@ -167,11 +162,14 @@ static void emit_reserved(struct merge_run *merge, struct exact_run *run)
 static void emit_opening(struct merge_run *merge, struct exact_run *run)
 {
     const struct exact_input *base = merge->join->base;
-    const struct exact_item *item = &merge->items[base->merge.first];
 
-    if (base->merge.first < base->merge.end && item->owner < merge->join->kernel_count)
-        return;
-    for (; item < &merge->items[merge->opening]; item++) {
+    for (size_t i = base->merge.first; i < base->merge.last; i++) {
+        const struct exact_item *item = &merge->items[i];
+        uint32_t closing = merge->items[base->merge.first].owner;
+
+        if (closing < merge->join->kernel_count ||
+            (item->owner != EXACT_COMMON && item->owner != closing))
+            break;
         if (item->is_undefined)
             emit_reserved(merge, run);
         if (item->owner == EXACT_COMMON)
@@ -179,29 +177,20 @@ static void emit_opening(struct merge_run *merge, struct exact_run *run)
     }
 }
 
-/* Emits the items before the chunk's first run, once. A list may have no items of the chunk's
- * kernels (weak kernels have no global symbols); then these are the items that follow another
- * chunk's kernel. */
-static void emit_prelude(struct merge_run *merge, struct exact_input *input)
-{
-    if (!input->merge.is_started)
-        emit_range(merge, input->merge.begin, input->merge.first);
-    input->merge.is_started = true;
-}
-
 static void emit_kernel(struct merge_run *merge, uint32_t kernel)
 {
     struct exact *join = merge->join;
+    struct exact_input *input = join->kernels[kernel].input;
     struct exact_run run = join->kernels[kernel].run;
 
-    emit_prelude(merge, join->kernels[kernel].input);
-    for (; run.begin < run.end; run.begin++) {
-        const struct exact_item *item = &merge->items[run.begin];
-
-        if (item->owner == EXACT_COMMON || !item->is_head)
-            break;
-        emit_item(merge, item);
-    }
+    /* Once, what precedes the chunk's first run. A list may have no items of the chunk's kernels
+     * (weak kernels have no global symbols); then it follows another chunk's kernel. */
+    emit_range(merge, input->merge.begin, input->merge.first);
+    input->merge.begin = input->merge.first;
+    for (; run.begin < run.end && merge->items[run.begin].is_head &&
+           merge->items[run.begin].owner != EXACT_COMMON;
+         run.begin++)
+        emit_item(merge, &merge->items[run.begin]);
     if (join->is_closed && kernel == 0)
         emit_opening(merge, &run);
     if (join->is_closed) {
@@ -262,7 +251,7 @@ void exact_merge(struct exact *join, const struct exact_list *list, struct exact
     if (list->count == 0)
         return;
     for (size_t i = 0; i < join->count; i++)
-        memset(&join->inputs[i].merge, 0, sizeof join->inputs[i].merge);
+        join->inputs[i].merge = (struct exact_place){0};
     for (size_t i = 0, end; i < list->count; i = end) {
         struct exact_input *input = list->items[i].input;
 

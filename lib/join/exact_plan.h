@@ -77,11 +77,10 @@ struct exact_input {
     struct text *symbol_name; /* by row: in the result */
     struct table symbols;     /* name -> row, without section symbols */
     struct table sections;    /* name -> index */
-    struct {
+    struct exact_place {
         size_t begin, end; /* the chunk's items */
         size_t first;      /* start of the first run */
         size_t last;       /* end of the last run */
-        bool is_started;   /* the items before the first run were emitted */
     } merge;               /* of the list that is being joined: scratch of exact_merge */
 };
 

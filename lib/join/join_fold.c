@@ -14,14 +14,9 @@
 struct group {
     struct join_entity *first;
     struct bytes description; /* of the first; empty until a second one is seen */
-    uint32_t users;           /* its first edge, or JOIN_NONE */
+    uint32_t *users;          /* groups whose copies refer to its copies */
+    size_t user_count, user_capacity;
     bool differs;
-};
-
-/* Copies of `user` refer to copies of the group that has this edge in its list. */
-struct edge {
-    uint32_t user;
-    uint32_t next; /* of the list; JOIN_NONE = none */
 };
 
 struct fold {
@@ -29,9 +24,6 @@ struct fold {
     struct group *groups;
     size_t group_count;
     size_t group_capacity;
-    struct edge *edges;
-    size_t edge_count;
-    size_t edge_capacity;
     const struct join_entity *copy; /* the function in its chunk that is being described */
     struct buffer *to;
 };
@@ -92,11 +84,9 @@ static void describe_symbol(void *argument, uint32_t index)
     if (e && e->group != JOIN_NONE) {
         struct group *used = &fold->groups[e->group];
 
-        if (e->group != fold->copy->group) {
-            ARENA_PUSH(&fold->join->arena, fold->edges, fold->edge_count, fold->edge_capacity) =
-                (struct edge){fold->copy->group, used->users};
-            used->users = (uint32_t)(fold->edge_count - 1);
-        }
+        if (e->group != fold->copy->group)
+            ARENA_PUSH(&fold->join->arena, used->users, used->user_count, used->user_capacity) =
+                fold->copy->group;
         buffer_u32(fold->to, SYMBOL_OF_GROUP);
         buffer_u32(fold->to, e->group);
     } else if (e && e->is_by_name) {
@@ -152,7 +142,7 @@ static void find_copies(struct fold *fold, struct table *names)
         entity->group = table_add(names, entity->name, (uint32_t)fold->group_count);
         if (entity->group == fold->group_count)
             ARENA_PUSH(&join->arena, fold->groups, fold->group_count, fold->group_capacity) =
-                (struct group){.first = entity, .users = JOIN_NONE};
+                (struct group){.first = entity};
     }
 }
 
@@ -190,13 +180,13 @@ static void spread_differences(struct fold *fold)
     while (count > 0) {
         const struct group *group = &fold->groups[todo[--count]];
 
-        for (uint32_t i = group->users; i != JOIN_NONE; i = fold->edges[i].next) {
-            struct group *user = &fold->groups[fold->edges[i].user];
+        for (size_t i = 0; i < group->user_count; i++) {
+            struct group *user = &fold->groups[group->users[i]];
 
             if (user->differs)
                 continue;
             user->differs = true;
-            todo[count++] = fold->edges[i].user;
+            todo[count++] = group->users[i];
         }
     }
 }
