@@ -18,15 +18,11 @@ static const struct exact_form forms[] = {
 #undef FORM
 };
 
-bool exact_join_knows(unsigned version)
+int exact_join_compare(unsigned version)
 {
-    return version >= forms[0].toolkits.first &&
-           version <= forms[sizeof forms / sizeof *forms - 1].toolkits.last;
-}
+    const struct exact_form *last = &forms[sizeof forms / sizeof *forms - 1];
 
-bool exact_join_is_newer(unsigned version)
-{
-    return version > forms[sizeof forms / sizeof *forms - 1].toolkits.last;
+    return (version > last->toolkits.last) - (version < forms->toolkits.first);
 }
 
 static _Noreturn void fail(struct exact *join, enum exact_join_outcome outcome,

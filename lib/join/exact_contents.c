@@ -81,42 +81,6 @@ static const char *map_contents(struct exact *join, const struct exact_input *in
     return ok ? NULL : "has a record of no symbol";
 }
 
-/* A kernel's code has offsets in banks 3 and 4 in it, and relocations of the program's variables.
- * These match the whole program's only if every chunk has the same variables at the same places.
- * Bank 4 may be the beginning of the longest one. */
-static bool is_bank4(struct text name)
-{
-    struct text plain = sections_target_name(name);
-
-    return text_equal(plain, TEXT(".nv.constant4")) || text_equal(plain, TEXT(".nv.constant.pic"));
-}
-
-static uint64_t bank4_size(const struct exact_input *input)
-{
-    return input->cubin.sections[exact_section_named(input, TEXT(".nv.constant4"))].size;
-}
-
-/* Takes the sections of bank 4 from the chunk that has all of it: the base among equals. */
-static void take_longest(struct exact *join)
-{
-    struct exact_input *input = join->base;
-
-    for (size_t c = 0; c < join->count; c++)
-        if (bank4_size(&join->inputs[c]) > bank4_size(input))
-            input = &join->inputs[c];
-    for (uint32_t out = 1; out < join->image.section_count; out++) {
-        struct image_section *section = &join->image.sections[out];
-        uint32_t index = is_bank4(section->name) ? exact_section_of(join, input, out) : 0;
-
-        if (index == 0)
-            continue;
-        join->sections.items[out - 1].input = input;
-        join->sections.items[out - 1].index = index;
-        section->link = input->cubin.sections[index].link;
-        section->info = input->cubin.sections[index].info;
-    }
-}
-
 /* Classes of sections that are the same in all chunks, and those of them that a chunk may lack. */
 #define CLASSES_SHARED                                                                             \
     (CLASS_SET(NOTE) | CLASS_SET(REL_ACTION) | CLASS_SET(CONSTANT) | CLASS_SET(GLOBAL_INIT) |      \
@@ -131,7 +95,8 @@ static void check_shared_contents(struct exact *join, uint32_t out)
     const struct image_section *section = &join->image.sections[out];
     const struct exact_item *item = &join->sections.items[out - 1];
     enum section_class class = item->input->section_class[item->index];
-    bool is_list = class_is_in(class, CLASSES_OF_RELOCATIONS), is_bank = is_bank4(section->name);
+    bool is_list = class_is_in(class, CLASSES_OF_RELOCATIONS),
+         is_bank = exact_is_bank4(section->name);
 
     for (size_t c = 0; class_is_in(class, CLASSES_SHARED) && c < join->count; c++) {
         const struct exact_input *input = &join->inputs[c];
@@ -342,7 +307,7 @@ static void share_bytes(struct exact *join, uint32_t out)
     struct text name = sections_plain_name(twin->name);
     uint32_t plain = input->section_out[exact_section_named(
         input, text_equal(name, TEXT(".nv.constant.user")) ? TEXT(".nv.constant3")
-               : is_bank4(name)                            ? TEXT(".nv.constant4")
+               : exact_is_bank4(name)                      ? TEXT(".nv.constant4")
                                                            : name)];
     const struct image_section *section = &join->image.sections[plain];
 
@@ -418,7 +383,6 @@ static void fill_section(struct exact *join, uint32_t out)
 
 void exact_fill(struct exact *join)
 {
-    take_longest(join);
     for (uint32_t out = 1; out < join->image.section_count; out++)
         fill_section(join, out);
 }

@@ -278,10 +278,11 @@ void exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations)
 /* Takes the next line off the front; empty at the end. */
 static struct text take_line(struct bytes *rest)
 {
-    const uint8_t *end = rest->size ? memchr(rest->data, 0, rest->size) : NULL;
-    struct text line = {(const char *)rest->data, end ? (size_t)(end - rest->data) : rest->size};
+    const char *data = (const char *)rest->data;
+    struct text line = {data, rest->size ? strnlen(data, rest->size) : 0};
+    size_t end = line.size + (line.size < rest->size);
 
-    bytes_slice(*rest, line.size + (end != NULL), rest->size - line.size - (end != NULL), rest);
+    bytes_slice(*rest, end, rest->size - end, rest);
     return line;
 }
 

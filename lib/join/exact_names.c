@@ -17,23 +17,16 @@
 /* Takes the next name off the front of a table. False at the end. */
 static bool take_table_name(struct bytes *rest, struct text *name, size_t *zeros)
 {
-    const uint8_t *end;
-    size_t size;
+    const char *data = (const char *)rest->data;
+    size_t end;
 
     if (rest->size == 0)
         return false;
-    end = memchr(rest->data, 0, rest->size);
-    size = end ? (size_t)(end - rest->data) : rest->size;
-    *name = (struct text){(const char *)rest->data, size};
-    size += end != NULL;
-    *zeros = 0;
-    while (size < rest->size && rest->data[size] == 0) {
-        size++;
+    *name = (struct text){data, strnlen(data, rest->size)};
+    end = name->size + (name->size < rest->size);
+    for (*zeros = 0; end < rest->size && data[end] == '\0'; end++)
         ++*zeros;
-    }
-    rest->data += size;
-    rest->size -= size;
-    return true;
+    return bytes_slice(*rest, end, rest->size - end, rest);
 }
 
 static struct bytes table_names(struct bytes table)

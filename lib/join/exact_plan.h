@@ -199,6 +199,12 @@ void exact_join_sections(struct exact *join);
 void exact_finish_headers(struct exact *join);
 void exact_layout(struct exact *join);
 
+/* Whether it is the name of bank 4, or of its relocations or twins. A kernel's code has offsets in
+ * banks 3 and 4 in it, and relocations of the program's variables. These match the whole program's
+ * only if every chunk has the same variables at the same places. Bank 4 may be the beginning of the
+ * longest one. */
+bool exact_is_bank4(struct text name);
+
 /* exact_contents.c: fills the sections but the symbol and string tables; checks that the program's
  * own are the same in all chunks, or merges them. */
 void exact_fill(struct exact *join);

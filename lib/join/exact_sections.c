@@ -105,18 +105,33 @@ void exact_classify(struct exact *join, struct exact_input *input)
     }
 }
 
-/* Finds the section in another chunk if this one has only its name. */
-static bool find_section_elsewhere(const struct exact *join, struct exact_item *item)
+bool exact_is_bank4(struct text name)
 {
-    if (item->owner != EXACT_COMMON)
-        return item->index != EXACT_NONE;
-    for (uint32_t i = 0; item->index == EXACT_NONE && i < join->count; i++) {
-        uint32_t index = exact_section_named(&join->inputs[i], item->key);
+    struct text plain = sections_target_name(name);
 
-        if (index == 0)
-            continue;
-        item->input = &join->inputs[i];
-        item->index = index;
+    return text_equal(plain, TEXT(".nv.constant4")) || text_equal(plain, TEXT(".nv.constant.pic"));
+}
+
+static uint64_t item_size(const struct exact_item *item)
+{
+    return item->input->cubin.sections[item->index].size;
+}
+
+/* Finds the section in another chunk if this one has only its name, or less of bank 4. */
+static bool find_section(const struct exact *join, struct exact_item *item)
+{
+    bool is_bank = exact_is_bank4(item->key);
+
+    for (uint32_t i = 0; item->owner == EXACT_COMMON && i < join->count; i++) {
+        struct exact_item other = *item;
+
+        other.input = &join->inputs[i];
+        other.index = exact_section_named(other.input, item->key);
+        if (other.index &&
+            (item->index == EXACT_NONE || (is_bank && item_size(&other) > item_size(item))))
+            *item = other;
+        if (item->index != EXACT_NONE && !is_bank)
+            break;
     }
     return item->index != EXACT_NONE;
 }
@@ -182,7 +197,7 @@ void exact_join_sections(struct exact *join)
         for (size_t i = 0; i < names->count; i++) {
             struct exact_item *item = &names->items[i];
 
-            if (!find_section_elsewhere(join, item) ||
+            if (!find_section(join, item) ||
                 item->input->section_class[item->index] != join->order[place])
                 continue;
             add_exact_section(join, item);

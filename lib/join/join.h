@@ -75,10 +75,9 @@ enum exact_join_outcome {
     EXACT_JOIN_UNSUPPORTED, /* something depends on the whole program in an unknown way */
 };
 
-/* Whether the form of whole programs of this toolkit's ptxas (135: CUDA 13.5) was measured; whether
- * the toolkit is newer than all whose was. */
-bool exact_join_knows(unsigned version);
-bool exact_join_is_newer(unsigned version);
+/* Less than, equal to or greater than 0: this toolkit (135: CUDA 13.5) is older than those whose
+ * ptxas's form of whole programs was measured, one of them, or newer. */
+int exact_join_compare(unsigned version);
 
 /* Where and why chunks were not joined. The name points into a chunk's cubin; `what` is a static
  * clause that follows the section's name in a message. */

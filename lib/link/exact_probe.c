@@ -83,6 +83,7 @@ static bool needs_probe(struct link *link)
 {
     struct toolkit_version version;
     char *path;
+    int age;
 
     if (!state_is_ptxas(link))
         return false;
@@ -91,10 +92,11 @@ static bool needs_probe(struct link *link)
     if (!path)
         return false;
     version = state_version_of(path);
+    age = exact_join_compare(version.number);
     /* Small chunks that cannot be joined cost less than a probe of every small program. */
-    if (exact_join_knows(version.number))
+    if (age == 0)
         return !version.is_listed && code_size(link) >= LEAST_PROBED;
-    if (version.number > 0 && !exact_join_is_newer(version.number))
+    if (version.number > 0 && age < 0)
         link->cut.obstacle = "ptxas before CUDA 13 writes whole programs in another form";
     else if (link->request->chunk_count <= 1 && code_size(link) < LEAST_PROBED)
         link->cut.obstacle = "it is small, and this ptxas is of a toolkit that is not known";
