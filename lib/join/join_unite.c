@@ -202,36 +202,16 @@ static bool cut_debug_units(struct join *join, struct join_section *section)
     return next == count;
 }
 
-static bool relocations_are_inside(const struct join_section *section)
-{
-    for (const struct join_section *s = section->first_relocations; s; s = s->next_relocations)
-        for (size_t k = 0; k < s->relocation_count; k++) {
-            uint64_t offset = s->relocations[k].offset;
-            const struct join_block *block = join_blocks_at(section, offset);
-
-            if (!block ||
-                offset - block->offset + relocation_types_find(s->relocations[k].type)->bytes >
-                    block->size)
-                return false;
-        }
-    return true;
-}
-
-/* Cuts the section into blocks. False if there are bytes other than padding, or relocations,
- * outside of them. */
+/* Cuts the section into blocks. False if there are bytes other than padding outside of them. */
 static bool cut_blocks(struct join *join, struct join_section *section)
 {
     const struct cubin_section *source = section->source;
-    bool ok;
 
     if (source->type == SHT_CUDA_GLOBAL || source->type == SHT_CUDA_GLOBAL_INIT ||
         format_is_constant(source->type))
-        ok = cut_objects(join, section);
-    else if (section->united->is_frames || cubin_is_kind(source, KIND_LINES))
-        ok = cut_debug_units(join, section);
-    else
-        return false;
-    return ok && relocations_are_inside(section);
+        return cut_objects(join, section);
+    return (section->united->is_frames || cubin_is_kind(source, KIND_LINES)) &&
+           cut_debug_units(join, section);
 }
 
 /* Makes the whole section one block. */
@@ -295,13 +275,20 @@ int64_t join_addend(const struct join_section *list, const struct cubin_relocati
     (CLASS_SET(TWIN_DEBUG) | CLASS_SET(TWIN_OTHER) | CLASS_SET(TWIN_CONSTANT) |                    \
      CLASS_SET(TWIN_GLOBAL_INIT) | CLASS_SET(TWIN_RESERVED))
 
-static enum united_way way_of(const struct join_section *section)
+static enum united_way way_of(const struct join *join, const struct join_section *section)
 {
+    uint32_t type = section->source->type;
+
     if (class_is_in(section->class, CLASSES_ANEW))
         return UNITED_ANEW;
     if (join_is_mercury_data(section->source))
         return UNITED_TWIN;
-    return section->source->type == SHT_CUDA_SHARED ? UNITED_SIZES : UNITED_BLOCKS;
+    if (type == SHT_CUDA_SHARED)
+        return UNITED_SIZES;
+    return join->keeps_data && (type == SHT_CUDA_GLOBAL || type == SHT_CUDA_GLOBAL_INIT ||
+                                type == SHT_CUDA_CONSTANT0 + 3)
+               ? UNITED_WHOLE
+               : UNITED_BLOCKS;
 }
 
 static struct united_section *united_for(struct join *join, struct table *names,
@@ -321,7 +308,7 @@ static struct united_section *united_for(struct join *join, struct table *names,
         united = arena_alloc(&join->arena, 1, sizeof *united);
         *united = (struct united_section){.first = section,
                                           .alignment = 1,
-                                          .way = way_of(section),
+                                          .way = way_of(join, section),
                                           .is_frames = cubin_is_kind(source, KIND_FRAMES)};
         ARENA_PUSH(&join->arena, join->united, join->united_count, join->united_capacity) = united;
     }
@@ -329,54 +316,41 @@ static struct united_section *united_for(struct join *join, struct table *names,
     return united;
 }
 
-static bool keeps_order(const struct join *join, const struct join_section *section)
+static bool is_inside(const struct join_section *section, const struct cubin_relocation *relocation)
 {
-    return join->keeps_data && (section->source->type == SHT_CUDA_GLOBAL ||
-                                section->source->type == SHT_CUDA_GLOBAL_INIT ||
-                                section->source->type == SHT_CUDA_CONSTANT0 + 3);
+    const struct join_block *block = join_blocks_at(section, relocation->offset);
+
+    return block &&
+           relocation->offset - block->offset + relocation_types_find(relocation->type)->bytes <=
+               block->size;
 }
 
-static void cut_section(struct join *join, struct join_section *section)
-{
-    struct united_section *united = section->united;
-
-    if (united->way == UNITED_TWIN)
-        return;
-    for (const struct join_section *s = section->first_relocations; s; s = s->next_relocations)
-        if (s->source->type == SHT_REL)
-            united->has_in_place = true;
-    if (united->way == UNITED_BLOCKS && (keeps_order(join, section) || !cut_blocks(join, section)))
-        united->way = UNITED_WHOLE;
-}
-
-/* If a reference against a section symbol hits no block, makes its section whole. */
-static void check_section_reference(const struct join_section *list,
-                                    const struct cubin_relocation *relocation)
+/* Makes a section whole if the relocation's field is outside of its blocks, or a reference against
+ * its symbol hits none. */
+static void check_relocation(const struct join_section *list,
+                             const struct cubin_relocation *relocation)
 {
     const struct join_section *seen = join_seen_section(list, relocation->symbol);
-    struct united_section *united;
+    struct united_section *united = list->target ? list->target->united : NULL;
     int64_t addend;
 
+    if (united) {
+        united->has_in_place |= list->source->type == SHT_REL;
+        if (united->way == UNITED_BLOCKS && !is_inside(list->target, relocation))
+            united->way = UNITED_WHOLE;
+    }
     if (list->input->cubin->symbols[relocation->symbol].type != STT_SECTION || !seen ||
         !seen->united)
         return;
     if (seen->united->way == UNITED_TWIN)
         seen = seen->plain;
-    if (!seen || !seen->united)
+    if (!seen || !seen->united || seen->united->way != UNITED_BLOCKS)
         return;
-    united = seen->united;
-    if (united->is_frames && list->target == seen)
+    if (seen->united->is_frames && list->target == seen)
         return; /* an FDE's reference to its CIE is made anew */
     addend = join_addend(list, relocation);
-    if (united->way == UNITED_BLOCKS && (addend < 0 || !join_blocks_at(seen, (uint64_t)addend)))
-        united->way = UNITED_WHOLE;
-}
-
-static void check_references(const struct join *join)
-{
-    for (size_t i = 0; i < join->section_count; i++)
-        for (size_t k = 0; k < join->sections[i].relocation_count; k++)
-            check_section_reference(&join->sections[i], &join->sections[i].relocations[k]);
+    if (addend < 0 || !join_blocks_at(seen, (uint64_t)addend))
+        seen->united->way = UNITED_WHOLE;
 }
 
 static void gather_blocks(struct join *join, struct join_section *section)
@@ -448,9 +422,12 @@ void join_unite_sections(struct join *join)
             section->united = united_for(join, &names, section);
     }
     for (size_t i = 0; i < join->section_count; i++)
-        if (join->sections[i].united)
-            cut_section(join, &join->sections[i]);
-    check_references(join);
+        if (join->sections[i].united && join->sections[i].united->way == UNITED_BLOCKS &&
+            !cut_blocks(join, &join->sections[i]))
+            join->sections[i].united->way = UNITED_WHOLE;
+    for (size_t i = 0; i < join->section_count; i++)
+        for (size_t k = 0; k < join->sections[i].relocation_count; k++)
+            check_relocation(&join->sections[i], &join->sections[i].relocations[k]);
     for (size_t i = 0; i < join->section_count; i++)
         if (join->sections[i].united)
             gather_blocks(join, &join->sections[i]);
