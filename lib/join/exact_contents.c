@@ -139,7 +139,7 @@ static void list_records(struct exact *join, struct exact_input *input, uint32_t
         struct exact_item item = {.owner = input->symbol_owner[row], .input = input};
         bool is_lost = !common_put_record(made, &record, &input->cubin, input->symbol_out, NULL);
 
-        if (is_lost && (item.owner == EXACT_COMMON || item.owner < join->kernel_count))
+        if (is_lost && exact_is_kept(join, item.owner))
             exact_differs(join, input, index, "has a record of no symbol");
         item.data = (struct bytes){arena_copy(&join->arena, made->data, made->size, 1), made->size};
         item.row = input->symbol_out[row];
@@ -217,6 +217,8 @@ static void list_pairs(struct exact *join, struct exact_input *input, uint32_t i
         made = arena_alloc(&join->arena, 2, sizeof *made);
         made[0] = input->symbol_out[entry.first];
         made[1] = is_string ? exact_string(join, name) : input->symbol_out[entry.second];
+        if (made[1] == 0 && exact_is_kept(join, item.owner))
+            exact_differs(join, input, index, "has an edge to no function");
         item.data = (struct bytes){(const uint8_t *)made, 2 * sizeof *made};
         if (item.owner == EXACT_COMMON)
             item.key =
@@ -247,11 +249,6 @@ static void fill_exact_callgraph(struct exact *join, uint32_t out)
         struct exact_list list = {0};
 
         exact_merge(join, &lists[-part - 1], &list);
-        for (size_t i = 0; i < list.count; i++)
-            if (info_word(list.items[i].data, 1) == 0)
-                exact_differs(join, list.items[i].input,
-                              exact_section_of(join, list.items[i].input, out),
-                              "has an edge to no function");
         buffer_u32(&join->scratch, 0);
         buffer_u32(&join->scratch, (uint32_t)part);
         put_record_items(join, &list);

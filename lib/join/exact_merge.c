@@ -99,8 +99,8 @@ static void emit_item(struct merge_run *merge, const struct exact_item *item)
 {
     struct exact *join = merge->join;
 
-    if (item->owner == EXACT_COMMON ? is_first_of_key(join, item)
-                                    : item->owner < join->kernel_count)
+    if (exact_is_kept(join, item->owner) &&
+        (item->owner != EXACT_COMMON || is_first_of_key(join, item)))
         exact_push(join, merge->out, item);
 }
 

@@ -121,6 +121,12 @@ struct exact {
     struct image image;
 };
 
+/* False for what belongs to a closing kernel. */
+static inline bool exact_is_kept(const struct exact *join, uint32_t owner)
+{
+    return owner == EXACT_COMMON || owner < join->kernel_count;
+}
+
 /* exact_chunks.c: reads the chunks' cubins, and finds the kernel of each section and symbol, the
  * form of all chunks, and in it the local and global rows of each. */
 void exact_read(struct exact *join);

@@ -187,6 +187,16 @@ static void map_common_section(struct exact *join, struct exact_input *input, ui
     input->section_out[index] = out;
 }
 
+static void map_common_sections(struct exact *join, struct exact_input *input)
+{
+    for (uint32_t i = 1; i < input->cubin.section_count; i++) {
+        if (input->section_owner[i] == EXACT_COMMON)
+            map_common_section(join, input, i);
+        if (exact_is_kept(join, input->section_owner[i]) && !input->section_out[i])
+            exact_unsupported(join, input, i, "has no place in the program");
+    }
+}
+
 void exact_join_sections(struct exact *join)
 {
     struct exact_list *names = &join->section_names;
@@ -207,9 +217,7 @@ void exact_join_sections(struct exact *join)
     if (join->image.section_count >= SHN_LORESERVE)
         exact_unsupported(join, NULL, 0, "and the others have too many sections");
     for (size_t c = 0; c < join->count; c++)
-        for (uint32_t i = 1; i < join->inputs[c].cubin.section_count; i++)
-            if (join->inputs[c].section_owner[i] == EXACT_COMMON)
-                map_common_section(join, &join->inputs[c], i);
+        map_common_sections(join, &join->inputs[c]);
 }
 
 /* Maps the section and symbol indices in a section header to the result's. */
@@ -236,21 +244,6 @@ static void map_header(struct exact *join, size_t out)
     }
 }
 
-/* Checks that every section of a chunk is in the result, except those of closing kernels. */
-static void check_all_placed(struct exact *join)
-{
-    for (size_t c = 0; c < join->count; c++) {
-        const struct exact_input *input = &join->inputs[c];
-
-        for (size_t i = 1; i < input->cubin.section_count; i++) {
-            uint32_t owner = input->section_owner[i];
-
-            if ((owner == EXACT_COMMON || owner < join->kernel_count) && !input->section_out[i])
-                exact_unsupported(join, input, i, "has no place in the program");
-        }
-    }
-}
-
 /* Sets section names, and e_flags, which name a note's section. */
 void exact_finish_headers(struct exact *join)
 {
@@ -259,7 +252,6 @@ void exact_finish_headers(struct exact *join)
 
     for (size_t i = 1; i < image->section_count; i++)
         map_header(join, i);
-    check_all_placed(join);
     buffer_char(names, '\0');
     for (size_t i = 0; i < join->section_names.count; i++) {
         const struct exact_item *item = &join->section_names.items[i];

@@ -97,9 +97,7 @@ static void fill_list(struct join *join, struct cubin_section *section,
             united ? united->relocations[i].moved : origin->section->relocations[i];
         uint32_t symbol = r.symbol;
 
-        if (united && is_in_place)
-            r.addend = 0;
-        else if (!united && symbol)
+        if (!united && symbol)
             r.addend = moved_addend(origin->section, symbol, r.addend);
         r.symbol = input->joined[symbol];
         if (r.symbol || (symbol == 0 && !united))
@@ -108,13 +106,6 @@ static void fill_list(struct join *join, struct cubin_section *section,
     section->size = count * section->entry_size;
     section->relocations = to;
     section->relocation_count = count;
-}
-
-static void fill_relocations(struct join *join)
-{
-    for (size_t i = 1; i < join->out->section_count; i++)
-        if (format_is_relocations(join->out->sections[i].type))
-            fill_list(join, &join->out->sections[i], &join->origins[i]);
 }
 
 /* Makes the bytes in join->scratch the data of a joined section. */
@@ -136,17 +127,20 @@ static void add_records(struct buffer *to, const struct join_input *input, struc
         common_put_record(to, &record, input->cubin, input->joined, input->is_bound);
 }
 
-static void fill_own_infos(struct join *join)
+/* Fills relocations, and the records of each function. */
+static void fill_own_sections(struct join *join)
 {
     for (uint32_t i = 1; i < join->out->section_count; i++) {
         const struct join_section *section = join->origins[i].section;
         uint32_t type = join->out->sections[i].type;
 
-        if ((type != SHT_CUDA_INFO && type != SHT_CUDA_MERC_INFO) || i == join->made[CLASS_INFO] ||
-            i == join->made[CLASS_TWIN_INFO])
-            continue;
-        add_records(&join->scratch, section->input, section->source->data);
-        take_scratch(join, i);
+        if (format_is_relocations(type)) {
+            fill_list(join, &join->out->sections[i], &join->origins[i]);
+        } else if ((type == SHT_CUDA_INFO || type == SHT_CUDA_MERC_INFO) &&
+                   i != join->made[CLASS_INFO] && i != join->made[CLASS_TWIN_INFO]) {
+            add_records(&join->scratch, section->input, section->source->data);
+            take_scratch(join, i);
+        }
     }
 }
 
@@ -306,8 +300,7 @@ void join_fill_sections(struct join *join)
     CONTEXT_DEFER(image_strings_cleanup, &strings);
     image_string(&strings, (struct text){0});
     name_functions(join);
-    fill_relocations(join);
-    fill_own_infos(join);
+    fill_own_sections(join);
     fill_joined_info(join);
     if (join->made[CLASS_COMPAT])
         fill_joined_compat(join);
