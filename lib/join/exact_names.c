@@ -159,31 +159,6 @@ static void put_table_string(struct exact *join, struct text name, size_t zeros)
     buffer_zeros(&strings->bytes, zeros);
 }
 
-/* The names of the rows, in Mercury's table if `is_mercury`, that are not there yet. The
- * overwritten symbol's name stays. */
-static void put_row_names(struct exact *join, const struct exact_list *list, bool is_mercury)
-{
-    for (size_t i = 0; i < list->count; i++) {
-        const struct exact_item *item = &list->items[i];
-        const struct exact_input *input = item->input;
-        struct text name = input->symbol_name[item->index];
-
-        if (is_mercury)
-            name = exact_mercury_name(input, item->index);
-        if (name.size == 0)
-            name = TEXT(EXACT_ERASED_NAME);
-        if (table_find(&join->strings.offsets, name) == TABLE_NONE)
-            put_table_string(join, name, 1);
-    }
-}
-
-static void rewrite_strings(struct exact *join)
-{
-    for (int is_mercury = 0; is_mercury < (join->base->has_mercury ? 2 : 1); is_mercury++)
-        for (int part = 0; part < EXACT_PARTS - is_mercury; part++)
-            put_row_names(join, &join->symbols[part], is_mercury);
-}
-
 /* Names before those of global symbols, and after them: final names of constants, from sm_100 on,
  * then those of parameters. */
 enum { STRINGS_FIRST, STRINGS_CONSTANTS, STRINGS_PARAMETERS, STRING_LISTS };
@@ -303,12 +278,8 @@ static void create_strings(struct exact *join)
 void exact_join_strings(struct exact *join)
 {
     buffer_char(&join->strings.bytes, '\0');
-    if (join->form->names == NAMES_REWRITTEN)
-        rewrite_strings(join);
-    else
+    if (join->form->names == NAMES_CREATED)
         create_strings(join);
-    if (join->strings.bytes.size > UINT32_MAX)
-        exact_unsupported(join, NULL, 0, "and the others have too many names");
 }
 
 uint32_t exact_string(const struct exact *join, struct text name)

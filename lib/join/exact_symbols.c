@@ -171,6 +171,8 @@ static Elf64_Sym joined_row(const struct exact_input *input, uint32_t index, boo
     return row;
 }
 
+/* Rewritten names are put into their table with the first row that has them; that of the
+ * overwritten symbol stays. */
 static void write_rows(struct exact *join, const struct exact_list *list, Elf64_Sym *rows,
                        bool is_mercury)
 {
@@ -182,6 +184,8 @@ static void write_rows(struct exact *join, const struct exact_list *list, Elf64_
             is_mercury ? exact_mercury_name(input, item->index) : input->symbol_name[item->index];
 
         *row = joined_row(input, item->index, is_mercury);
+        if (join->form->names == NAMES_REWRITTEN)
+            image_string(&join->strings, name.size ? name : TEXT(EXACT_ERASED_NAME));
         row->st_name = row->st_name ? exact_string(join, name) : 0;
     }
 }
@@ -212,6 +216,8 @@ void exact_write_symbols(struct exact *join)
     for (uint32_t i = EXACT_SYMBOLS + 1; i < image->section_count; i++)
         if (image->sections[i].type == SHT_CUDA_MERC_SYMTAB)
             write_table(join, i, true);
+    if (join->strings.bytes.size > UINT32_MAX)
+        exact_unsupported(join, NULL, 0, "and the others have too many names");
     image_take_strings(image, EXACT_STRINGS, &join->strings.bytes);
 }
 
