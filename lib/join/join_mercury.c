@@ -109,7 +109,7 @@ struct join_section *join_seen_section(const struct join_section *list, uint32_t
 }
 
 /* Copies one chunk's twin of variables to the places of the variables. */
-static void place_twin(struct join *join, struct join_section *twin)
+static void place_twin(struct join *join, const struct join_section *twin)
 {
     const struct join_section *plain = twin->plain;
     struct united_section *united = twin->united;
@@ -121,13 +121,9 @@ static void place_twin(struct join *join, struct join_section *twin)
         united->alignment = plain->united->alignment;
         united->data = arena_zalloc(&join->out->arena, united->size, 1);
     }
-    twin->blocks = arena_alloc(&join->arena, plain->block_count, sizeof *twin->blocks);
-    twin->block_count = plain->block_count;
     for (size_t i = 0; i < plain->block_count; i++) {
-        struct join_block *block = &twin->blocks[i];
+        const struct join_block *block = &plain->blocks[i];
 
-        *block = plain->blocks[i];
-        block->section = twin;
         if (block->is_kept && block->size)
             memcpy(united->data + block->placed, twin->source->data.data + block->offset,
                    block->size);

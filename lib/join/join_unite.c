@@ -228,8 +228,10 @@ static void make_one_block(struct join *join, struct join_section *section)
 
 const struct join_block *join_blocks_at(const struct join_section *section, uint64_t offset)
 {
-    const struct join_block *blocks = section->blocks;
-    size_t low = SEARCH_FIRST_NOT(section->block_count, at, blocks[at].offset <= offset);
+    bool is_twin = section->united && section->united->way == UNITED_TWIN && section->plain;
+    const struct join_section *placed = is_twin ? section->plain : section;
+    const struct join_block *blocks = placed->blocks;
+    size_t low = SEARCH_FIRST_NOT(placed->block_count, at, blocks[at].offset <= offset);
 
     /* An object's end belongs to it: code may form the address past an array. */
     if (low == 0 || offset - blocks[low - 1].offset > blocks[low - 1].size)
