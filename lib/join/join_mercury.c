@@ -162,12 +162,15 @@ void join_fill_mercury(struct join *join, struct image_strings *strings)
         rows.indices = arena_zalloc(&out->arena, rows.count, sizeof *rows.indices);
     for (size_t i = 1; i < rows.count; i++) {
         const struct cubin_symbol *symbol = &out->symbols[i];
+        struct text name = {0};
         uint32_t twin =
             symbol->section < out->section_count ? join->origins[symbol->section].twin : 0;
 
+        if (symbol->type != STT_SECTION)
+            name = symbol->name;
         image_put_symbol(&rows, i,
                          &(struct image_symbol){
-                             .name = symbol->type == STT_SECTION ? (struct text){0} : symbol->name,
+                             .name = name,
                              .value = symbol->value,
                              .size = symbol->size,
                              .type = symbol->type,
