@@ -127,16 +127,36 @@ static void add_records(struct buffer *to, const struct join_input *input, struc
         common_put_record(to, &record, input->cubin, input->joined, input->is_bound);
 }
 
-/* Fills relocations, and the records of each function. */
+/* Sets the function's symbol in its code section, or in Mercury's twin of it, whose data begins
+ * with the index of the code section. */
+static void name_function(struct join *join, struct cubin_section *section,
+                          const struct join_section *text)
+{
+    uint32_t index = text->entity->index;
+    uint8_t *data;
+
+    if (section->type != SHT_CUDA_CAPMERC) {
+        section->info = (section->info & 0xff000000u) | index;
+        return;
+    }
+    data = arena_copy(&join->out->arena, section->data.data, section->size, 1);
+    memcpy(data, &text->joined, sizeof text->joined);
+    section->data.data = data;
+    section->info = index;
+}
+
+/* Fills what each function has of its own, and relocations. */
 static void fill_own_sections(struct join *join)
 {
     for (uint32_t i = 1; i < join->out->section_count; i++) {
+        struct cubin_section *made = &join->out->sections[i];
         const struct join_section *section = join->origins[i].section;
-        uint32_t type = join->out->sections[i].type;
 
-        if (format_is_relocations(type)) {
-            fill_list(join, &join->out->sections[i], &join->origins[i]);
-        } else if ((type == SHT_CUDA_INFO || type == SHT_CUDA_MERC_INFO) &&
+        if (section && class_is_in(section->class, CLASS_SET(TEXT) | CLASS_SET(TWIN_TEXT))) {
+            name_function(join, made, section->text);
+        } else if (format_is_relocations(made->type)) {
+            fill_list(join, made, &join->origins[i]);
+        } else if ((made->type == SHT_CUDA_INFO || made->type == SHT_CUDA_MERC_INFO) &&
                    i != join->made[CLASS_INFO] && i != join->made[CLASS_TWIN_INFO]) {
             add_records(&join->scratch, section->input, section->source->data);
             take_scratch(join, i);
@@ -269,37 +289,12 @@ static void fill_strings(struct join *join, const struct image_strings *strings)
     join_set_data(join, out->sections[out->symtab].link, out->strings.data, size);
 }
 
-/* Sets the function's symbol in each code section and in Mercury's twin of it, whose data begins
- * with the index of the code section. */
-static void name_functions(struct join *join)
-{
-    for (size_t f = 0; f < join->function_count; f++) {
-        const struct join_section *text = join->functions[f];
-        uint32_t index = text->entity->index;
-        uint32_t *info = &join->out->sections[text->joined].info;
-
-        *info = (*info & 0xff000000u) | index;
-        for (const struct join_section *s = text; s; s = s->next_owned) {
-            struct cubin_section *twin = &join->out->sections[s->joined];
-            uint8_t *data;
-
-            if (s->source->type != SHT_CUDA_CAPMERC)
-                continue;
-            data = arena_copy(&join->out->arena, twin->data.data, twin->size, 1);
-            memcpy(data, &text->joined, sizeof text->joined);
-            twin->data.data = data;
-            twin->info = index;
-        }
-    }
-}
-
 void join_fill_sections(struct join *join)
 {
     struct image_strings strings = {0};
 
     CONTEXT_DEFER(image_strings_cleanup, &strings);
     image_string(&strings, (struct text){0});
-    name_functions(join);
     fill_own_sections(join);
     fill_joined_info(join);
     if (join->made[CLASS_COMPAT])
