@@ -77,8 +77,12 @@ static void add_united_class(struct join *join, enum section_class class)
     }
 }
 
+/* What is made anew stands in the order of the first chunk. */
 COMPARISON(compare_united, struct united_section *,
-           text_compare((*a)->first->source->name, (*b)->first->source->name)
+           COMPARE((*b)->way == UNITED_ANEW, (*a)->way == UNITED_ANEW)
+               ?: ((*a)->way == UNITED_ANEW ? 0
+                                            : text_compare((*a)->first->source->name,
+                                                           (*b)->first->source->name))
                ?: COMPARE((*a)->first, (*b)->first));
 
 /* The header of a section that no chunk has. */

@@ -552,6 +552,28 @@ TEST_LOOP(a_cubin_without_a_list_is_kept, PROGRAMS)
     write_joined();
 }
 
+/* What belongs to no function stands in the order in which ptxas has written it, since symbols of
+ * sections do in what is linked of it. */
+TEST_LOOP(sections_of_the_program_stay_in_their_order, PROGRAMS)
+{
+    uint32_t last = 0;
+
+    add(programs[_i].whole);
+    ck_assert(join_all());
+    for (size_t i = 1; i < joining.cubins[0].section_count; i++) {
+        const struct cubin_section *section = &joining.cubins[0].sections[i];
+        uint32_t joined = cubin_section_find(&joining.joined, section->name);
+
+        if (((section->flags & SHF_INFO_LINK) && section->type != SHT_NOTE) ||
+            section->type == SHT_REL || section->type == SHT_RELA ||
+            section->type == SHT_CUDA_SHARED || cubin_is_text(section) || cubin_is_mercury(section))
+            continue;
+        ck_assert_uint_lt(last, joined);
+        last = joined;
+    }
+    ck_assert_uint_gt(last, 4);
+}
+
 /* The relocation of a section's bytes at an offset; *kind says in which list it is. */
 static const struct cubin_relocation *relocation_at(const char *name, uint64_t offset,
                                                     const char **kind)
