@@ -53,8 +53,9 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < count; i++)
         sources[i] = (struct program_source){argv[(size_t)first + 2 + i],
                                              read_file(argv[(size_t)first + 2 + i])};
-    if (!program_link(&program, sources, count, &link) || !split_program(&chunks, &program, &split))
+    if (!program_link(&program, sources, count, &link))
         return 1;
+    split_program(&chunks, &program, &split);
     for (size_t i = 0; i < chunks.count; i++)
         write_chunk(argv[first + 1], &chunks.list[i]);
     printf("%zu chunks\n", chunks.count);

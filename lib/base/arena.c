@@ -183,16 +183,6 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 }
 
 /* Appends the blocks after the arena's own, whose newest still has room. */
-void arena_take(struct arena *arena, struct arena *other)
-{
-    struct arena_block **last = &arena->blocks;
-
-    while (*last)
-        last = &(*last)->older;
-    *last = other->blocks;
-    *other = (struct arena){0};
-}
-
 void arena_free(struct arena *arena)
 {
     for (struct arena_block *block = arena->blocks, *older; block; block = older) {

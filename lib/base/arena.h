@@ -55,10 +55,6 @@ char *arena_printf(struct arena *arena, const char *format, ...)
 char *arena_vprintf(struct arena *arena, const char *format, va_list arguments)
     __attribute__((format(printf, 2, 0)));
 
-/* Moves the allocations of `other` into the arena: their addresses stay the same, and `other` is
- * empty. */
-void arena_take(struct arena *arena, struct arena *other);
-
 /* Frees every block; the arena is empty and usable again. The second is for CONTEXT_DEFER. */
 void arena_free(struct arena *arena);
 void arena_cleanup(void *arena);

@@ -134,11 +134,12 @@ static bool split_probe(struct probe *probe, struct arch arch)
     source.text =
         text_of(arena_printf(&probe->program.arena, ".version %u.%u\n.target %s\n%s", version / 10,
                              version % 10, arch_name(arch, name), probe_body));
-    if (!program_link(&probe->program, &source, 1, &(struct program_request){.arch = arch}) ||
-        !split_program(&probe->chunks, &probe->program, &wanted) || !probe->chunks.is_exact)
+    if (!program_link(&probe->program, &source, 1, &(struct program_request){.arch = arch}))
         return false;
+    split_program(&probe->chunks, &probe->program, &wanted);
     wanted.wanted = 1;
-    return split_program(&probe->whole, &probe->program, &wanted);
+    split_program(&probe->whole, &probe->program, &wanted);
+    return probe->chunks.is_exact;
 }
 
 static bool assemble_both(struct probe *probe, const struct assemble_request *request,

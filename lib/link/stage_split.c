@@ -32,8 +32,7 @@ static bool wants_exact_chunks(const struct link *link)
            !(request->options.has_split_compile_extended && !state_is_split(link));
 }
 
-static bool split_group(struct link *link, size_t group, struct chunks *chunks,
-                        const struct table *edited)
+static void split_group(struct link *link, size_t group, const struct table *edited)
 {
     enum split_policy policy = state_split_policy(link);
     bool is_exact = wants_exact_chunks(link);
@@ -63,39 +62,31 @@ static bool split_group(struct link *link, size_t group, struct chunks *chunks,
 
     if (link->request->chunk_count && !link->request->emit_ptx)
         wanted.wanted = link->request->chunk_count;
-    return split_program(chunks, &link->groups[group].program, &wanted);
+    split_program(&link->cut.chunks, &link->groups[group].program, &wanted);
 }
 
-static bool split_groups(struct link *link, const struct table *edited)
+static void split_groups(struct link *link, const struct table *edited)
 {
     struct cut *cut = &link->cut;
-    struct chunks more = {0};
-    bool ok = true;
 
-    CONTEXT_DEFER(chunks_cleanup, &more);
-    for (size_t i = 0; i < link->group_count && ok; i++) {
+    for (size_t i = 0; i < link->group_count; i++) {
         if (link->request->explain_split && link->group_count > 1)
             buffer_printf(&cut->explanation, "group %zu, whose chunk 0 is chunk %zu of the link:\n",
                           i, cut->chunks.count);
-        ok = split_group(link, i, i ? &more : &cut->chunks, edited);
-        if (i && ok)
-            chunks_append(&cut->chunks, &more);
+        split_group(link, i, edited);
     }
-    return ok;
 }
 
 /* Replaces the chunks. */
-static bool split_again(struct link *link, const struct table *edited)
+static void split_again(struct link *link, const struct table *edited)
 {
     struct cut *cut = &link->cut;
-    bool ok;
 
     cut->replaced = cut->chunks;
     cut->chunks = (struct chunks){0};
     buffer_free(&cut->explanation);
-    ok = split_groups(link, edited);
+    split_groups(link, edited);
     chunks_free(&cut->replaced);
-    return ok;
 }
 
 static bool keep_program(const struct link *link, size_t group)
@@ -104,8 +95,8 @@ static bool keep_program(const struct link *link, size_t group)
     struct chunks chunks = {0};
 
     CONTEXT_DEFER(chunks_cleanup, &chunks);
-    return split_program(&chunks, &link->groups[group].program, &whole) &&
-           save_temps(link, "linked", link->group_count > 1 ? group : SIZE_MAX, "ptx",
+    split_program(&chunks, &link->groups[group].program, &whole);
+    return save_temps(link, "linked", link->group_count > 1 ? group : SIZE_MAX, "ptx",
                       text_bytes(chunks.list[0].text));
 }
 
@@ -137,7 +128,9 @@ static bool cut_edited_chunks(struct link *link)
     request = stage_assemble_request(link, &cut->chunks);
     if (request.cache)
         chunk_cache_find_edited(&edited, &cut->chunks, &request, &link->arena);
-    return edited.count == 0 || split_again(link, &edited);
+    if (edited.count)
+        split_again(link, &edited);
+    return true;
 }
 
 /* Makes one chunk of several that cannot be joined. */
@@ -148,7 +141,11 @@ static bool unite_chunks(struct link *link)
     if (!cut->chunks.is_exact || cut->chunks.count == 1 || state_distribution(link) ||
         link->request->dry_run)
         return true;
-    return exact_probe_find(link) && (!cut->obstacle || split_again(link, NULL));
+    if (!exact_probe_find(link))
+        return false;
+    if (cut->obstacle)
+        split_again(link, NULL);
+    return true;
 }
 
 static void tell_chunks(const struct chunks *chunks)
@@ -174,10 +171,12 @@ static void tell_chunks(const struct chunks *chunks)
 bool stage_split(struct link *link)
 {
     struct cut *cut = &link->cut;
-    bool ok = !state_has_ptx(link) ||
-              (split_groups(link, NULL) && unite_chunks(link) && cut_edited_chunks(link) &&
-               (!link->request->keep || keep_texts(link, &cut->chunks)));
+    bool ok;
 
+    if (state_has_ptx(link))
+        split_groups(link, NULL);
+    ok = !state_has_ptx(link) || (unite_chunks(link) && cut_edited_chunks(link) &&
+                                  (!link->request->keep || keep_texts(link, &cut->chunks)));
     for (size_t i = 0; i < link->group_count && cut->chunks.count; i++) {
         const struct program *program = &link->groups[i].program;
 

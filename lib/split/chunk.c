@@ -419,7 +419,7 @@ static void free_context(void *argument)
         stable_text_free(context->stable);
 }
 
-void chunk_write_all(struct chunks *chunks, const struct plan *plan)
+void chunk_write_all(struct chunks *chunks, size_t first, const struct plan *plan)
 {
     struct chunk_context context = {0};
     uint32_t **members = plan_members(plan);
@@ -427,8 +427,8 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
 
     CONTEXT_DEFER(free_context, &context);
     start_chunks(&context, chunks, plan);
-    for (uint32_t c = 0; c < chunks->count; c++) {
-        context.chunk = &chunks->list[c];
+    for (uint32_t c = 0; c < plan->chunk_count + plan->whole_count; c++) {
+        context.chunk = &chunks->list[first + c];
         context.chunk->index = c;
         context.chunk->first_function = "";
         context.chunk->is_unchanged = unchanged;
@@ -444,7 +444,8 @@ void chunk_write_all(struct chunks *chunks, const struct plan *plan)
             cut_write_module(plan, 0, &context.writer);
         else
             write_ordinary(&context);
-        context.chunk->text = writer_finish(&context.writer, &chunks->arena, &chunks->origins[c]);
+        context.chunk->text =
+            writer_finish(&context.writer, &chunks->arena, &chunks->origins[first + c]);
     }
     if (context.bank4)
         bank4_list(context.bank4, chunks);

@@ -152,10 +152,10 @@ static void put_bounds(const struct plan *plan, struct buffer *out)
                       plan->piece_bytes);
 }
 
-void explain_plan(const struct plan *plan, const struct chunks *chunks)
+void explain_plan(const struct plan *plan)
 {
     struct buffer *out = plan->request->explanation;
-    uint64_t written = 0;
+    uint64_t written = 0, count = (uint64_t)plan->chunk_count + plan->whole_count;
 
     if (!out)
         return;
@@ -163,9 +163,9 @@ void explain_plan(const struct plan *plan, const struct chunks *chunks)
     buffer_string(out, ", ");
     put_count(out, (uint64_t)plan->function_count + plan->whole_function_count, "function");
     buffer_printf(out, " of %" PRIu64 " bytes, in ", plan->total_weight + plan->whole_weight);
-    put_count(out, chunks->count, "chunk");
-    if (chunks->single_reason)
-        buffer_printf(out, ": %s", chunks->single_reason);
+    put_count(out, count, "chunk");
+    if (count == 1 && plan->single_reason)
+        buffer_printf(out, ": %s", plan->single_reason);
     buffer_char(out, '\n');
     if (plan->minimum_bytes)
         put_bounds(plan, out);

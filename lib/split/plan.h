@@ -156,8 +156,9 @@ void exact_place_variables(struct plan *plan);
 /* owner.c: finds the owner chunk of each variable and alias, and the symbols to promote. */
 void owner_find(struct plan *plan);
 
-/* chunk.c: writes the text of every chunk. */
-void chunk_write_all(struct chunks *chunks, const struct plan *plan);
+/* chunk.c: writes the text of every chunk, of which the first has that index in `chunks`. Their
+ * numbers are those in the plan. */
+void chunk_write_all(struct chunks *chunks, size_t first, const struct plan *plan);
 
 /* writer.c: writes the texts of chunks. */
 
@@ -278,7 +279,7 @@ void bank4_write(const struct bank4 *bank4, struct writer *writer);
 
 /* Explains the number of chunks, and what splitting adds to the program. Does nothing, like
  * explain_chunk, when the request has no buffer for it. */
-void explain_plan(const struct plan *plan, const struct chunks *chunks);
+void explain_plan(const struct plan *plan);
 
 /* One line for each symbol that the chunk defines or only names: `needed`, in program order. */
 void explain_chunk(const struct plan *plan, const struct chunk *chunk,

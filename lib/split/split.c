@@ -51,22 +51,39 @@ static enum chunk_binding chunk_binding_of(uint8_t linkage)
     return linkage == PTX_INTERNAL ? CHUNK_LOCAL : linkage == PTX_WEAK ? CHUNK_WEAK : CHUNK_GLOBAL;
 }
 
-static void list_chunk_symbols(struct chunks *chunks, const struct plan *plan)
+/* A copy of the array with room for `more` elements, which are zero. */
+static void *extend_array(struct arena *arena, const void *array, size_t count, size_t more,
+                          size_t size)
+{
+    char *extended = arena_zalloc(arena, count + more, size);
+
+    if (count)
+        memcpy(extended, array, count * size);
+    return extended;
+}
+
+#define EXTEND(chunks, field, counted, more)                                                       \
+    ((chunks)->field = extend_array(&(chunks)->arena, (chunks)->field, (chunks)->counted, (more),  \
+                                    sizeof *(chunks)->field))
+
+/* The program's first chunk has the number `first`. */
+static void list_chunk_symbols(struct chunks *chunks, const struct plan *plan, uint32_t first)
 {
     const struct program *program = plan->program;
 
-    chunks->symbols = arena_alloc(&chunks->arena, program->symbol_count, sizeof *chunks->symbols);
-    chunks->sources = arena_alloc(&chunks->arena, program->symbol_count, sizeof *chunks->sources);
-    chunks->symbol_count = 0;
+    EXTEND(chunks, symbols, symbol_count, program->symbol_count);
+    EXTEND(chunks, sources, symbol_count, program->symbol_count);
     for (uint32_t i = 0; i < program->symbol_count; i++) {
         const struct program_symbol *symbol = &program->symbols[i];
+        uint32_t chunk = plan->placements[i].chunk;
         struct text name;
 
         if (!symbol->is_live)
             continue;
         name = arena_text(&chunks->arena, plan_name(plan, i));
-        chunks->sources[chunks->symbol_count] = (struct chunk_source){
-            program->modules[symbol->module]->file, plan->placements[i].chunk, symbol->is_entry};
+        chunks->sources[chunks->symbol_count] =
+            (struct chunk_source){program->modules[symbol->module]->file,
+                                  chunk == NO_CHUNK ? NO_CHUNK : first + chunk, symbol->is_entry};
         if (!text_equal(symbol->own_name, name))
             table_add(&chunks->changed, name, (uint32_t)chunks->symbol_count);
         chunks->symbols[chunks->symbol_count++] = (struct chunk_symbol){
@@ -82,13 +99,13 @@ static void list_chunk_symbols(struct chunks *chunks, const struct plan *plan)
     }
 }
 
-bool split_program(struct chunks *chunks, const struct program *program,
+void split_program(struct chunks *chunks, const struct program *program,
                    const struct split_request *request)
 {
     struct arena arena = {0};
     struct plan plan = {.program = program, .request = request, .arena = &arena};
+    size_t first = chunks->count, first_symbol = chunks->symbol_count, count;
     bool has_others;
-    size_t count;
 
     CONTEXT_DEFER(arena_cleanup, &arena);
     plan.repeats_debug =
@@ -101,68 +118,20 @@ bool split_program(struct chunks *chunks, const struct program *program,
         plan.single_reason = "its debug sections describe all of it";
     owner_find(&plan);
     count = (size_t)plan.chunk_count + plan.whole_count;
-    chunks->single_reason = count == 1 ? plan.single_reason : NULL;
-    chunks->list = arena_zalloc(&chunks->arena, count, sizeof *chunks->list);
-    chunks->count = count;
-    chunks->origins = arena_zalloc(&chunks->arena, count, sizeof *chunks->origins);
-    explain_plan(&plan, chunks);
-    chunk_write_all(chunks, &plan);
-    for (size_t i = 0; i < count; i++)
+    EXTEND(chunks, list, count, count);
+    EXTEND(chunks, origins, count, count);
+    EXTEND(chunks, programs, program_count, 1);
+    chunks->count += count;
+    chunks->single_reason = chunks->count == 1 ? plan.single_reason : NULL;
+    explain_plan(&plan);
+    chunk_write_all(chunks, first, &plan);
+    for (size_t i = first; i < chunks->count; i++) {
+        chunks->list[i].index += (uint32_t)first;
         chunks->list[i].options = request->options;
-    list_chunk_symbols(chunks, &plan);
-    chunks->programs = arena_zalloc(&chunks->arena, 1, sizeof *chunks->programs);
+    }
+    list_chunk_symbols(chunks, &plan, (uint32_t)first);
     chunks->programs[chunks->program_count++] =
-        (struct chunk_program){.count = count, .symbol_count = chunks->symbol_count};
-    return true;
-}
-
-/* `count` elements of `first`, then `more_count` of `more`. */
-static void *concatenate_arrays(struct arena *arena, const void *first, size_t count,
-                                const void *more, size_t more_count, size_t size)
-{
-    char *all = arena_alloc(arena, count + more_count, size);
-
-    if (count)
-        memcpy(all, first, count * size);
-    if (more_count)
-        memcpy(all + count * size, more, more_count * size);
-    return all;
-}
-
-/* Appends the array `field`. */
-#define APPEND(chunks, more, field, counted)                                                       \
-    ((chunks)->field =                                                                             \
-         concatenate_arrays(&(chunks)->arena, (chunks)->field, (chunks)->counted, (more)->field,   \
-                            (more)->counted, sizeof *(chunks)->field))
-
-/* What may run out of memory comes first: until the end the chunks are those of `more`. */
-void chunks_append(struct chunks *chunks, struct chunks *more)
-{
-    size_t first = chunks->count, first_symbol = chunks->symbol_count;
-
-    arena_take(&chunks->arena, &more->arena);
-    APPEND(chunks, more, list, count);
-    APPEND(chunks, more, origins, count);
-    APPEND(chunks, more, symbols, symbol_count);
-    APPEND(chunks, more, sources, symbol_count);
-    APPEND(chunks, more, programs, program_count);
-    for (size_t i = 0; i < more->symbol_count; i++)
-        if (!text_equal(more->symbols[i].name, more->symbols[i].own_name))
-            table_add(&chunks->changed, more->symbols[i].name, (uint32_t)(first_symbol + i));
-    for (size_t i = 0; i < more->count; i++)
-        chunks->list[chunks->count++].index += (uint32_t)first;
-    for (size_t i = 0; i < more->symbol_count; i++) {
-        uint32_t *chunk = &chunks->sources[chunks->symbol_count++].chunk;
-
-        *chunk += *chunk == CHUNK_NONE ? 0 : (uint32_t)first;
-    }
-    for (size_t i = 0; i < more->program_count; i++) {
-        chunks->programs[chunks->program_count].first += first;
-        chunks->programs[chunks->program_count++].first_symbol += first_symbol;
-    }
-    chunks->single_reason = NULL;
-    table_free(&more->changed);
-    *more = (struct chunks){0};
+        (struct chunk_program){first, count, first_symbol, chunks->symbol_count - first_symbol};
 }
 
 bool chunk_origin(const struct chunks *chunks, const struct chunk *chunk, uint32_t line,

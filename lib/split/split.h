@@ -62,7 +62,7 @@ struct chunk_program {
 
 struct chunk_origins;
 
-/* Of one program, or of several that chunks_append() put together. Start with {0}. */
+/* Of one program, or of several. Start with {0}. */
 struct chunks {
     struct arena arena;
     struct chunk_program *programs;
@@ -132,17 +132,14 @@ struct split_request {
     struct buffer *explanation; /* receives a table of what was done, and why; or NULL */
 };
 
-/* The chunks have no views into the program or its texts, except for the modules' file names. Never
- * fails on a linked program: one that cannot be split becomes one chunk. A module with full debug
- * sections (-G) is always a chunk of its own, unchanged, with its weak definitions that lost: its
- * sections describe all of its text, and two such modules cannot share a chunk. With several of
- * them there are more chunks than wanted. */
-bool split_program(struct chunks *chunks, const struct program *program,
+/* Adds the chunks of a program. They get the numbers behind those that are there, which no exact
+ * chunks have. They have no views into the program or its texts, except for the modules' file
+ * names. Never fails on a linked program: one that cannot be split becomes one chunk. A module with
+ * full debug sections (-G) is always a chunk of its own, unchanged, with its weak definitions that
+ * lost: its sections describe all of its text, and two such modules cannot share a chunk. With
+ * several of them there are more chunks than wanted. */
+void split_program(struct chunks *chunks, const struct program *program,
                    const struct split_request *request);
-
-/* Adds the chunks of one more program, and empties `more`. They get the numbers behind those that
- * are there. Neither may be exact. */
-void chunks_append(struct chunks *chunks, struct chunks *more);
 
 /* Finds the module and line that the given line (from 1) of a chunk came from, for messages of the
  * assembler. False when the splitter wrote the line. */

@@ -83,10 +83,11 @@ bool trial_split(struct trial *trial)
     if (strchr(options, 'k'))
         split.policy = SPLIT_KERNEL;
     split.explanation = &trial->made;
-    ok = program_link(&program, sources, trial->count, &link) &&
-         split_program(&chunks, &program, &split);
-    if (ok)
+    ok = program_link(&program, sources, trial->count, &link);
+    if (ok) {
+        split_program(&chunks, &program, &split);
         add_chunks(&trial->made, &chunks);
+    }
     chunks_free(&chunks);
     program_free(&program);
     return ok;

@@ -103,21 +103,6 @@ TEST(texts_end_with_a_nul)
     ck_assert_str_eq(arena_printf(&arena, "%s-%d", copy.data, 7), "cd-7");
 }
 
-TEST(what_another_arena_holds_is_taken_over)
-{
-    struct arena other = {0};
-    char *own = arena_string(&arena, TEXT("own")), *its = arena_string(&other, TEXT("its"));
-
-    char *next;
-
-    arena_alloc(&other, 10000, 1);
-    arena_take(&arena, &other);
-    ck_assert_ptr_null(other.blocks);
-    ck_assert_str_eq(its, "its");
-    next = arena_alloc(&arena, 1, 1); /* behind `own`, in its block */
-    ck_assert(next > own && next < own + 4096);
-}
-
 /* Sizes that, multiplied, aligned, or together with a block's header, are beyond all memory. */
 static const struct {
     size_t count, size;
