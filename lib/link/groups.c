@@ -135,7 +135,8 @@ void groups_make(struct link *link)
 
         if (!is_ptx(member) && member->role != MEMBER_LTO)
             continue;
-        options[i] = options_of(link, member);
+        options[i] =
+            member->role == MEMBER_LTO && lto != SIZE_MAX ? options[lto] : options_of(link, member);
         if (first == SIZE_MAX)
             first = i;
         if (member->role == MEMBER_LTO)

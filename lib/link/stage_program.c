@@ -213,21 +213,18 @@ static bool read_texts(struct link *link)
     return true;
 }
 
-/* Finds the group's PTX: that of LTO-IR is the first. */
+/* Finds the group's PTX. */
 static size_t find_sources(const struct link *link, const struct group *group,
                            struct program_source *sources)
 {
-    const size_t last = link->members.count;
+    const struct needed_text *texts = link->texts, *lto = &texts[link->members.count];
     size_t count = 0;
 
-    for (size_t i = 0; i <= last; i++) {
-        size_t at = i ? i - 1 : last;
-        const struct needed_text *text = &link->texts[at];
-
-        if (text->name &&
-            (at == last ? group->has_lto : groups_have(group, link->members.list, at)))
-            sources[count++] = (struct program_source){text->name, text->text};
-    }
+    if (group->has_lto && lto->name)
+        sources[count++] = (struct program_source){lto->name, lto->text};
+    for (size_t i = group->first; i < group->end; i++)
+        if (texts[i].name && groups_have(group, link->members.list, i))
+            sources[count++] = (struct program_source){texts[i].name, texts[i].text};
     return count;
 }
 
@@ -239,7 +236,7 @@ static bool link_group(struct link *link, struct group *group)
 {
     bool is_lto = group->has_lto && (link->group_count > 1 || link->members.ptx_count == 0);
     struct program_source *sources =
-        arena_zalloc(&link->sources_arena, link->members.ptx_count + 1, sizeof *sources);
+        arena_alloc(&link->sources_arena, group->end - group->first + 1, sizeof *sources);
     struct program_request wanted = {
         .arch = link->members.arch,
         .keep_dead =
@@ -395,30 +392,11 @@ bool stage_agree(struct link *link)
     return ok;
 }
 
-/* Sets the numbers of those of `names` that something defines to `found`. */
-static void mark_defined(struct table *names, const struct link *link, uint32_t found)
-{
-    for (size_t i = 0; i < link->group_count; i++)
-        for (size_t k = 0; k < link->groups[i].program.symbol_count; k++) {
-            const struct program_symbol *symbol = &link->groups[i].program.symbols[k];
-
-            if (symbol->is_defined && table_find(names, symbol->own_name) != TABLE_NONE)
-                table_set(names, symbol->own_name, found);
-        }
-    for (size_t i = 0; i < link->cubin_count; i++)
-        for (size_t k = 1; k < link->cubins[i].cubin.symbol_count; k++) {
-            const struct cubin_symbol *symbol = &link->cubins[i].cubin.symbols[k];
-
-            if (symbol->section != SHN_UNDEF && table_find(names, symbol->name) != TABLE_NONE)
-                table_set(names, symbol->name, found);
-        }
-}
-
 /* Host linkers do not warn here; but names of device code are mangled and easily mistyped. */
 static void warn_of_unknown(const struct link *link)
 {
     const char *const *undefined = link->request->undefined;
-    struct table names = {0};
+    struct table names = {0}; /* to their numbers, or behind these, if something defines them */
     uint32_t count = 0;
 
     if (!undefined || !*undefined)
@@ -426,7 +404,14 @@ static void warn_of_unknown(const struct link *link)
     CONTEXT_DEFER(table_cleanup, &names);
     for (; undefined[count]; count++)
         table_add(&names, text_of(undefined[count]), count);
-    mark_defined(&names, link, count);
+    for (size_t i = 0; i < link->group_count; i++)
+        for (size_t k = 0; k < link->groups[i].program.symbol_count; k++)
+            if (link->groups[i].program.symbols[k].is_defined)
+                table_set(&names, link->groups[i].program.symbols[k].own_name, count);
+    for (size_t i = 0; i < link->cubin_count; i++)
+        for (size_t k = 1; k < link->cubins[i].cubin.symbol_count; k++)
+            if (link->cubins[i].cubin.symbols[k].section != SHN_UNDEF)
+                table_set(&names, link->cubins[i].cubin.symbols[k].name, count);
     for (uint32_t i = 0; i < count; i++)
         if (table_find(&names, text_of(undefined[i])) == i)
             diag_warning("--undefined: nothing that is linked defines '%s'", undefined[i]);
