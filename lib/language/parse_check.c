@@ -212,20 +212,19 @@ static const char *check_pair(struct checking *checking, const struct operand_ru
     return problem;
 }
 
-/* "4/8/16", "-1/1", "0..15", "128" */
+/* "4/8/16", "-1/1", "0..15", "128"; other operands of the row may follow. */
 static bool has_value(const char *values, int64_t value)
 {
-    while (*values) {
-        char *end;
+    for (char *end;; values = end + 1) {
         long long low = strtoll(values, &end, 10), high = low;
 
         if (end[0] == '.')
             high = strtoll(end + 2, &end, 10);
         if (value >= low && value <= high)
             return true;
-        values = *end ? end + 1 : end;
+        if (end[0] != '/')
+            return false;
     }
-    return false;
 }
 
 static const char *check_immediate(const struct operand_rule *rule, const struct operand *operand)

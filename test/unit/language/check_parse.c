@@ -196,6 +196,7 @@ static const struct {
     {"add.f32.ftzz %r1, %r2, %r3;", "did you mean 'ftz'?"},
     {"add.s32 %r1, %r2;", "'add' takes 3 operands here, not 2"},
     {"cp.async.wait_all 3;", "'cp' takes 0 operands here, not 1"},
+    {"cp.async.ca.shared.global [%rd1], [%rd1], 0;", "'0': the value is out of range"},
     {"mov.b32 %r1, %r99;", "'%r99' is not declared"},
     {"mov.b32 %r1, %clok;", "did you mean '%clock'?"},
     {"mov.b32 %r01, 1;", "'%r01' is not declared"},
