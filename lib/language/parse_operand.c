@@ -112,20 +112,15 @@ static void parse_offset(struct body_parser *parser, int64_t *offset)
 /* %tid.x and similar: takes as many adjacent dotted words as make a known name. */
 static bool parse_special(struct body_parser *parser, struct operand *operand, struct token word)
 {
-    struct text name = operand->text;
+    struct text whole = {operand->text.data, word.size + parser->base.token.size};
 
-    if (touches(parser, word.offset + word.size)) {
-        struct text whole = {name.data, word.size + parser->base.token.size};
-
-        operand->label = words_find(&special_words, whole);
-        if (operand->label) {
-            operand->text = whole;
-            parser_next(&parser->base);
-        }
-    }
-    if (operand->label == NO_INDEX || operand->label == 0)
-        operand->label = words_find(&special_words, name);
     operand->kind = OPERAND_SPECIAL;
+    operand->label = words_find(&special_words, operand->text);
+    if (touches(parser, word.offset + word.size) && words_find(&special_words, whole)) {
+        operand->label = words_find(&special_words, whole);
+        operand->text = whole;
+        parser_next(&parser->base);
+    }
     return operand->label != 0;
 }
 

@@ -11,15 +11,9 @@
 /* To nvlink, signed, unsigned and untyped bits of one size are the same type; floats are not. */
 static unsigned type_class(enum ptx_type type)
 {
-    switch (type) {
-    case PTX_F16:
-    case PTX_F16X2:
-    case PTX_F32:
-    case PTX_F64:
-        return 64 + type;
-    default:
-        return ptx_type_size(type);
-    }
+    bool is_float = type == PTX_F16 || type == PTX_F16X2 || type == PTX_F32 || type == PTX_F64;
+
+    return is_float ? 64 + type : ptx_type_size(type);
 }
 
 static bool same_parameter(const struct ptx_parameter *a, const struct ptx_parameter *b)

@@ -64,18 +64,11 @@ static bool fits_parameter_space(const struct ptx_variable *variable, enum decla
 /* .b8, .b16 and .f16 parameters are allowed. */
 static bool is_narrow(const struct ptx_variable *variable, enum declaration_role role)
 {
-    if (role == DECLARATION_KERNEL_PARAMETER || variable->is_array || variable->vector > 1)
-        return false;
-    switch (variable->type) {
-    case PTX_PRED:
-    case PTX_U8:
-    case PTX_S8:
-    case PTX_U16:
-    case PTX_S16:
-        return true;
-    default:
-        return false;
-    }
+    uint8_t type = variable->type;
+
+    return role != DECLARATION_KERNEL_PARAMETER && !variable->is_array && variable->vector <= 1 &&
+           (type == PTX_PRED || type == PTX_U8 || type == PTX_S8 || type == PTX_U16 ||
+            type == PTX_S16);
 }
 
 static const char *parameter_fault(const struct ptx_item *item, enum declaration_role role)
