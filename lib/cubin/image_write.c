@@ -127,14 +127,17 @@ struct writer {
     bool has_other_headers; /* some section's header is not the one that libelf gets */
 };
 
-/* A program that ends with its link leaves libelf's records to the kernel: freeing a block for each
- * section takes 2 % of a large merge. */
+/* An image with so many sections is large. */
+#define LARGE_IMAGE 2000u
+
+/* A program that ends with its link leaves libelf's records of a large image to the kernel: freeing
+ * a block for each section takes 2 % of the merge. */
 static void close_elf(void *argument)
 {
     static Elf *left __attribute__((used, unused)); /* so that leak detectors find it */
     struct writer *writer = argument;
 
-    if (self_exec_is_program())
+    if (writer->image->section_count >= LARGE_IMAGE && self_exec_is_program())
         left = writer->elf;
     else
         elf_end(writer->elf);
