@@ -135,7 +135,7 @@ static void add_fatbin(struct image *image, enum hostobj_machine machine, struct
                                       sizeof relocation};
     const struct bytes none = {0};
 
-    add_object_section(image, "__nv_module_id", SHT_PROGBITS, SHF_ALLOC, 8, id_bytes);
+    add_object_section(image, HOSTOBJ_MODULE_ID, SHT_PROGBITS, SHF_ALLOC, 8, id_bytes);
     add_object_section(image, section, SHT_PROGBITS, SHF_ALLOC, 8, fatbin);
     add_object_section(image, ".nvFatBinSegment", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, 8,
                        wrapper_bytes);
@@ -163,7 +163,7 @@ void hostobj_build(struct buffer *object, struct bytes fatbin, enum hostobj_mach
     image_begin(&image, ET_REL, 0);
     CONTEXT_DEFER(image_free, &image);
     CONTEXT_DEFER(image_strings_cleanup, &strings);
-    if (strcmp(section, HOSTOBJ_OFFLOAD) == 0) {
+    if (strcmp(section, OFFLOAD_SECTION) == 0) {
         add_object_section(&image, section, SHT_LLVM_OFFLOADING, SHF_EXCLUDE, 8, fatbin);
         add_object_section(&image, ".note.GNU-stack", SHT_PROGBITS, 0, 1, (struct bytes){0});
     } else {

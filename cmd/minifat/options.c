@@ -60,7 +60,7 @@ static bool take_value(struct options *options, const struct option_row *row, co
 /* clang-format off */
 #define CHOICES(name, ...) static const struct choice name[] = {__VA_ARGS__, {NULL, 0}}
 CHOICES(formats, {"fatbin", FORMAT_FATBIN}, {"object", FORMAT_OBJECT}, {"offload", FORMAT_OFFLOAD});
-CHOICES(sections, {HOSTOBJ_RELOCATABLE, 0}, {HOSTOBJ_WHOLE_PROGRAM, 0}, {HOSTOBJ_OFFLOAD, 0});
+CHOICES(sections, {HOSTOBJ_RELOCATABLE, 0}, {HOSTOBJ_WHOLE_PROGRAM, 0}, {OFFLOAD_SECTION, 0});
 CHOICES(machines, {"x86_64", HOSTOBJ_X86_64}, {"aarch64", HOSTOBJ_AARCH64});
 CHOICES(kinds, {"ptx", FATBIN_PTX}, {"elf", FATBIN_ELF}, {"nvvm", FATBIN_NVVM});
 CHOICES(compressions, {"none", PACK_STORED}, {"lz4", PACK_LZ4}, {"zstd", PACK_ZSTD});
@@ -71,7 +71,7 @@ static const struct option_row table[] = {
     {"format", 0, "KIND", "fatbin, offload (clang's offload binaries), or object, which carries one of them",
      TAKES(NUMBER, format, formats)},
     {"section", 0, "NAME",
-     "host objects: " HOSTOBJ_RELOCATABLE " (default), " HOSTOBJ_WHOLE_PROGRAM " or " HOSTOBJ_OFFLOAD,
+     "host objects: " HOSTOBJ_RELOCATABLE " (default), " HOSTOBJ_WHOLE_PROGRAM " or " OFFLOAD_SECTION,
      TAKES(STRING, section, sections)},
     {"machine", 0, "x86_64|aarch64",
      "host objects: whose linker takes it; by default the machine's that minifat runs on", TAKES(NUMBER, machine, machines)},
@@ -165,7 +165,7 @@ static bool settle_options(struct options *options)
     if (!options->section)
         options->section = HOSTOBJ_RELOCATABLE;
     options->is_offload =
-        options->format == FORMAT_OFFLOAD || strcmp(options->section, HOSTOBJ_OFFLOAD) == 0;
+        options->format == FORMAT_OFFLOAD || strcmp(options->section, OFFLOAD_SECTION) == 0;
     if (options->is_offload && !check_offload(options))
         return false;
     if (options->pack.concatenates && options->pack.compression == PACK_STORED)

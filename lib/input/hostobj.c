@@ -66,7 +66,8 @@ bool hostobj_next(struct hostobj *object, const char *section, struct bytes *con
 bool hostobj_next_code(struct hostobj *object, const char **section, struct bytes *contents)
 {
     /* In the order in which they are read. */
-    static const char *const sections[] = {"__nv_relfatbin", ".nv_fatbin", OFFLOAD_SECTION};
+    static const char *const sections[] = {HOSTOBJ_RELOCATABLE, HOSTOBJ_WHOLE_PROGRAM,
+                                           OFFLOAD_SECTION};
 
     for (; object->code < sizeof sections / sizeof *sections; object->code++) {
         *section = sections[object->code];

@@ -15,6 +15,11 @@
 #include "input/offload.h"
 #include "os/elf_file.h"
 
+/* Where nvcc puts fatbins, with -dc or -rdc=true and without, and a module's id. */
+#define HOSTOBJ_RELOCATABLE   "__nv_relfatbin"
+#define HOSTOBJ_WHOLE_PROGRAM ".nv_fatbin"
+#define HOSTOBJ_MODULE_ID     "__nv_module_id"
+
 /* A position in an ELF file. */
 struct hostobj {
     const char *name; /* for messages */

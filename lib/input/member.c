@@ -288,7 +288,7 @@ static void collect_section(struct collector *collector, const char *section, st
         arena_printf(&collector->members->arena, "%s:%s", collector->object, section);
 
     collector->has_sections = true;
-    collector->is_whole = strcmp(section, ".nv_fatbin") == 0;
+    collector->is_whole = strcmp(section, HOSTOBJ_WHOLE_PROGRAM) == 0;
     collector->members->has_host_code |= !collector->is_whole && !collector->is_system;
     if (strcmp(section, OFFLOAD_SECTION) == 0) {
         collect_offload(collector, name, data);

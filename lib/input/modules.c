@@ -14,9 +14,7 @@
 #include "input/hostobj.h"
 #include "input/member.h"
 
-#define SECTION      "__nv_module_id"
-#define CODE_SECTION "__nv_relfatbin"
-#define DEFINED      TEXT("def ")
+#define DEFINED TEXT("def ")
 
 struct module_id {
     struct text text;
@@ -63,8 +61,8 @@ static void add_id_string(struct modules *modules, struct text string)
     if (!is_registered && !modules->has_code)
         return;
     if (!is_identifier(id)) {
-        diag_error("Damaged section '%s' of '%s': '%.*s' is no module id (a C identifier)", SECTION,
-                   modules->object, TEXT_ARG(id));
+        diag_error("Damaged section '%s' of '%s': '%.*s' is no module id (a C identifier)",
+                   HOSTOBJ_MODULE_ID, modules->object, TEXT_ARG(id));
         modules->ok = false;
     } else if (is_registered) {
         table_add(&modules->registered, id, 0);
@@ -92,9 +90,9 @@ static void add_object_modules(struct modules *modules, struct bytes data)
 
     modules->has_code = modules->has_id = false;
     HOSTOBJ_OPEN(&object, modules->object, data);
-    while (hostobj_next(&object, CODE_SECTION, &contents))
+    while (hostobj_next(&object, HOSTOBJ_RELOCATABLE, &contents))
         modules->has_code |= contents.size > 0;
-    while (hostobj_next(&object, SECTION, &contents))
+    while (hostobj_next(&object, HOSTOBJ_MODULE_ID, &contents))
         add_section_modules(modules, contents);
     modules->ok &= !object.is_damaged;
 }
