@@ -222,17 +222,9 @@ static uint32_t run_tasks(const struct assembly *assembly)
         .child_threads = request->assembler->ptxas.path ? child_threads(assembly) : 1,
         .is_cancelled = workitem_is_cancelled,
     };
+    uint32_t threads = assembly->task_count ? dispatch_run(&wanted) : 1;
 
-    if (diag_state_get()->phase == PHASE_NONE && assembly->task_count == 1 &&
-        wanted.child_threads == 1) {
-        assembly->tasks->run(assembly->tasks->argument);
-        return 1;
-    }
-    if (assembly->task_count == assembly->count)
-        return dispatch_run(&wanted);
-    if (assembly->task_count)
-        dispatch_run(&wanted);
-    return assembly->threads;
+    return assembly->task_count == assembly->count ? threads : assembly->threads;
 }
 
 /* Most stored options that a note names. */

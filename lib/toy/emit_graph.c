@@ -90,15 +90,6 @@ static void put_calls(const struct unit *unit, const struct function_code *owner
             put_pair(out, owner->parts[0].symbol, owner->externs[i]->symbol);
 }
 
-/* Appends an edge from the function for each prototype of its indirect calls. */
-static void put_indirect(struct unit *unit, const struct function_code *function,
-                         struct buffer *out)
-{
-    for (size_t i = 0; i < function->signature_count; i++)
-        put_pair(out, function->global->symbol,
-                 image_string(&unit->strings, function->signatures[i]));
-}
-
 void emit_graph_calls(struct unit *unit, struct buffer *out)
 {
     put_pair(out, 0, (uint32_t)CALLGRAPH_DIRECT);
@@ -122,7 +113,9 @@ void emit_graph_calls(struct unit *unit, struct buffer *out)
     }
     put_pair(out, 0, (uint32_t)CALLGRAPH_INDIRECT);
     for (size_t i = 0; i < unit->owner_count; i++)
-        put_indirect(unit, &unit->owners[i], out);
+        for (size_t k = 0; k < unit->owners[i].signature_count; k++)
+            put_pair(out, unit->owners[i].global->symbol,
+                     image_string(&unit->strings, unit->owners[i].signatures[k]));
     put_pair(out, 0, (uint32_t)CALLGRAPH_CANDIDATE);
     for (size_t i = 0; i < unit->owner_count; i++)
         put_edges(unit, &unit->owners[i], USE_ADDRESS, out);
