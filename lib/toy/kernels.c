@@ -5,13 +5,6 @@
 #include "diag/events.h"
 #include "pool/dispatch.h"
 
-/* A task of one worker: consecutive functions of the text. */
-struct batch {
-    const struct diag_state *parent; /* of the dispatching thread */
-    struct function_code *functions;
-    size_t count;
-};
-
 static enum link_code compile(void *argument)
 {
     struct function_code *function = argument;
@@ -31,15 +24,15 @@ static enum link_code compile(void *argument)
     return ok ? LINK_OK : LINK_FAILED;
 }
 
-static void run_batch(void *argument)
+/* A task of one worker: the function, and those after it up to the end of the batch. */
+static void run_batch(void *first)
 {
-    const struct batch *batch = argument;
+    struct function_code *function = first;
 
-    for (size_t i = 0; i < batch->count; i++) {
-        struct function_code *function = &batch->functions[i];
-
-        function->outcome = diag_collect(compile, function, batch->parent, &function->messages);
-    }
+    do
+        function->outcome =
+            diag_collect(compile, function, function->unit->messages, &function->messages);
+    while (!function++->ends_batch);
 }
 
 /* Bytes of PTX for a batch. Dynamic scheduling: just enough to be worth a task. Static: an equal
@@ -59,15 +52,14 @@ static size_t batch_size(const struct unit *unit, uint32_t threads)
 static size_t make_batches(struct unit *unit, size_t least, struct pool_task *tasks)
 {
     size_t count = unit->function_count, made = 0;
-    struct batch *batches = arena_alloc(&unit->arena, count, sizeof *batches);
 
     for (size_t begin = 0, end; begin < count; begin = end) {
         size_t size = 0;
 
         for (end = begin; end < count && (end == begin || size < least); end++)
             size += unit->functions[end].item->text.size;
-        batches[made] = (struct batch){diag_state_get(), &unit->functions[begin], end - begin};
-        tasks[made] = (struct pool_task){run_batch, &batches[made],
+        unit->functions[end - 1].ends_batch = true;
+        tasks[made] = (struct pool_task){run_batch, &unit->functions[begin],
                                          size < UINT32_MAX ? (uint32_t)size : UINT32_MAX, 0};
         made++;
     }
@@ -84,6 +76,7 @@ bool kernels_compile(struct unit *unit)
                                       .jobserver = (enum jobserver_use)unit->job->jobserver};
     bool ok = true, has_memory = true;
 
+    unit->messages = diag_state_get();
     wanted.count = make_batches(unit, batch_size(unit, threads), wanted.tasks);
     dispatch_run(&wanted);
     for (size_t i = 0; i < count; i++) {

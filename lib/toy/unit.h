@@ -180,6 +180,7 @@ struct function_code {
     const struct function_code *kernel; /* of those that reach it: program.c: that was made last;
                                            results.c: that with the lowest limit of registers */
     uint32_t part;                      /* program.c: its index in that kernel's parts */
+    bool ends_batch;                    /* kernels.c: the next one is another worker's */
     struct diag_sink messages;          /* kernels.c: until it is the function's turn */
     enum link_code outcome;
     struct body_symbol *symbols; /* the body's symbols */
@@ -250,7 +251,8 @@ struct unit {
     struct buffer code;          /* scratch for contents of sections */
     struct ptx_module module;
     struct scope scope;
-    struct function_code *functions; /* in order of the text */
+    const struct diag_state *messages; /* kernels.c: of the thread that has functions compiled */
+    struct function_code *functions;   /* in order of the text */
     size_t function_count;
     bool has_kernel;
     bool uses_textures;
