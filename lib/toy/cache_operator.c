@@ -26,7 +26,7 @@ static bool has_operator(const struct access *access, const char *word)
     return access->operators[i] != NULL;
 }
 
-bool cache_operator_read(struct unit *unit)
+bool cache_operator_check(const struct unit *unit)
 {
     bool ok = true;
 
@@ -35,15 +35,10 @@ bool cache_operator_read(struct unit *unit)
         const char *const words[] = {unit->switches.default_cache[i],
                                      unit->switches.forced_cache[i]};
 
-        for (int is_forced = 0; is_forced < 2; is_forced++) {
-            const char *word = words[is_forced];
-
-            if (!word)
-                continue;
-            unit->cache[i] = (struct cache_operator){modifier_find(text_of(word)), is_forced};
-            if (!has_operator(&accesses[i], word))
-                ok = diag_error("Invalid default cache modifier on %s specified: %s", name, word);
-        }
+        for (size_t k = 0; k < 2; k++)
+            if (words[k] && !has_operator(&accesses[i], words[k]))
+                ok = diag_error("Invalid default cache modifier on %s specified: %s", name,
+                                words[k]);
         if (words[0] && words[1])
             diag_warning("Conflicting options force-%s-cache and def-%s-cache specified, ignoring "
                          "def-%s-cache option",
@@ -65,9 +60,9 @@ static bool is_exempt(const char *word)
 
 /* The operator stands, or is put, after the state space, or before the types. */
 static void apply(struct instruction *instruction, struct arena *arena, const struct access *access,
-                  struct cache_operator given)
+                  const char *given, bool is_forced)
 {
-    bool is_streaming = strcmp(modifier_name(given.word), "cs") == 0, is_taken = false;
+    bool is_streaming = strcmp(given, "cs") == 0, is_taken = false;
     unsigned count = instruction->modifier_count, place = 0;
 
     for (unsigned i = 0; i < count; i++) {
@@ -83,12 +78,12 @@ static void apply(struct instruction *instruction, struct arena *arena, const st
         }
     }
     /* No load or store that the parser accepts has as many words as an instruction may have. */
-    if (is_taken ? !given.is_forced : count == INSTRUCTION_MODIFIERS)
+    if (is_taken ? !is_forced : count == INSTRUCTION_MODIFIERS)
         return;
     uint16_t *modifiers = arena_alloc(arena, count + 1, sizeof *modifiers);
     unsigned rest = place + is_taken; /* the first word after it */
     memcpy(modifiers, instruction->modifiers, place * sizeof *modifiers);
-    modifiers[place] = given.word;
+    modifiers[place] = modifier_find(text_of(given));
     memcpy(&modifiers[place + 1], &instruction->modifiers[rest],
            (count - rest) * sizeof *modifiers);
     instruction->modifiers = modifiers;
@@ -97,8 +92,13 @@ static void apply(struct instruction *instruction, struct arena *arena, const st
 
 void cache_operator_apply(struct body *body, const struct unit *unit)
 {
-    for (size_t access = 0; access < CACHED_ACCESSES; access++)
-        for (size_t i = 0; unit->cache[access].word && i < body->instruction_count; i++)
+    for (size_t access = 0; access < CACHED_ACCESSES; access++) {
+        const char *forced = unit->switches.forced_cache[access];
+        const char *given = forced ? forced : unit->switches.default_cache[access];
+
+        for (size_t i = 0; given && i < body->instruction_count; i++)
             if (body->instructions[i].opcode == accesses[access].opcode)
-                apply(&body->instructions[i], body->arena, &accesses[access], unit->cache[access]);
+                apply(&body->instructions[i], body->arena, &accesses[access], given,
+                      forced != NULL);
+    }
 }

@@ -33,7 +33,7 @@ static bool read_options(struct unit *unit)
 
     state->suppress_warnings |= unit->switches.no_warnings;
     state->warnings_are_errors |= unit->switches.warnings_are_errors;
-    return ok && cache_operator_read(unit);
+    return ok && cache_operator_check(unit);
 }
 
 /* Phase 2. The driver checks again before each phase, and kernels.c before each function. */

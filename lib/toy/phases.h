@@ -38,8 +38,8 @@ uint32_t switches_threads(const struct unit *unit);
 
 /* cache_operator.c: cache operators that options set for loads and stores (phases 1 and 16). */
 
-/* Reads the options. */
-bool cache_operator_read(struct unit *unit);
+/* Checks the options' operators. */
+bool cache_operator_check(const struct unit *unit);
 
 /* Applies the operators to the body's loads and stores. */
 void cache_operator_apply(struct body *body, const struct unit *unit);

@@ -43,12 +43,6 @@ struct switches {
     int32_t ignored;              /* of options without effect on code here */
 };
 
-/* What the options say of the cache operators of loads and stores. */
-struct cache_operator {
-    uint16_t word;  /* in the modifier table; 0 = none was given */
-    bool is_forced; /* it replaces the text's; else it counts where the text has none */
-};
-
 /* --- Names. --- */
 
 /* A function or variable of the chunk; one entry for all its declarations. */
@@ -241,8 +235,7 @@ struct unit {
         bool has_run; /* or has begun to run */
         uint64_t nanoseconds;
     } phases[DRIVER_PHASES];
-    const char *obstacle; /* why a requested executable is none; NULL = nothing */
-    struct cache_operator cache[CACHED_ACCESSES];
+    const char *obstacle;        /* why a requested executable is none; NULL = nothing */
     bool has_lines;              /* the results include line numbers */
     uint32_t reserved_registers; /* count << 16 | first: see registers_allocate() */
     uint32_t parameter_base;     /* offset of a kernel's parameters in bank 0 */
