@@ -278,6 +278,15 @@ static bool start_server(struct fork_server *server, const struct fork_server_jo
     return server->child != NULL;
 }
 
+/* If none of the kind has ever done a job, they are run without servers from now on. */
+static void note_failure(struct fork_server *server)
+{
+    if (server->works)
+        return;
+    server->fails = true;
+    end_server(server);
+}
+
 /* Waits until the server is no child of this process. */
 static void finish_starter(struct exec_child *starter)
 {
@@ -313,24 +322,23 @@ static bool give_job(const struct fork_server_job *job, XXH128_hash_t kind, cons
         starter = server->child;
         server->child = NULL;
     }
+    if (is_new && !ok)
+        note_failure(server); /* it has ended already */
     pthread_mutex_unlock(&all.lock);
     finish_starter(starter);
     return ok;
 }
 
-/* If none of the kind has ever done a job, they are run without servers from now on. */
 static void note_end(XXH128_hash_t kind, bool is_done)
 {
     struct fork_server *server;
 
     lock_servers();
     server = find_server(kind);
-    if (server && is_done) {
+    if (server && is_done)
         server->works = true;
-    } else if (server && !server->works) {
-        server->fails = true;
-        end_server(server);
-    }
+    else if (server)
+        note_failure(server);
     pthread_mutex_unlock(&all.lock);
 }
 
