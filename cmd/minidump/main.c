@@ -1,7 +1,6 @@
 /* main.c: command line -> files -> text. */
 #include <getopt.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/context.h"
