@@ -396,7 +396,8 @@ static enum link_code run_assembly(void *argument)
     else
         cubins->threads = run_tasks(assembly);
     /* Only one thread runs now, and every token has been returned. */
-    if (cancellation_is_set(assembly->request->stop))
+    if (cancellation_is_set(assembly->request->stop) ||
+        (assembly->request->trial && assembly->request->trial->has_failed))
         return LINK_CANCELLED;
     reported = report_results(assembly);
     return code == LINK_OK ? reported : code;

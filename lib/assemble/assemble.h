@@ -15,6 +15,7 @@
 #include "pool/jobserver.h"
 #include "split/split.h"
 
+struct chunk_trial;  /* assemble/workitem.h */
 struct cancellation; /* os/cancellation.h */
 
 struct assemble_request {
@@ -32,6 +33,7 @@ struct assemble_request {
     bool keep_going;            /* assemble all chunks, even when one has failed */
     uint32_t inner_threads;     /* threads that the assembler may use inside one chunk where it can,
                                    unless told otherwise; 0 = number of online CPUs */
+    struct chunk_trial *trial;  /* workitem.h: of the first cubin that is made here; or NULL */
     struct cancellation *stop;  /* set when the cubins are no longer wanted; or NULL */
     struct cache *cache; /* searched before the assembler runs, and given its results; or NULL */
     struct cache_key identity;               /* of the assembler, when there is a cache */
@@ -65,7 +67,7 @@ struct cubins {
  * Messages of the assembler are printed in chunk order, with PTX lines mapped back to the member
  * they came from. The first failing chunk (in chunk order) fails the link with its message; chunks
  * that have not started by then are not started. With keep_going all are assembled, and each that
- * fails is reported. Returns LINK_CANCELLED when it was stopped. */
+ * fails is reported. Returns LINK_CANCELLED when it was stopped, or a trial failed. */
 enum link_code assemble_chunks(struct cubins *cubins, const struct chunks *chunks,
                                const struct assemble_request *request);
 

@@ -130,6 +130,18 @@ void workitem_cancel_all(void *argument)
         __atomic_store_n(&options->outputs[i].cancelled, 1, __ATOMIC_SEQ_CST);
 }
 
+static void try_first(struct assembly *options, const struct chunk_output *output)
+{
+    struct chunk_trial *trial = options->request->trial;
+
+    if (!trial || atomic_flag_test_and_set(&trial->is_asked) ||
+        trial->is_useful(trial->argument,
+                         (struct bytes){output->result.cubin, output->result.cubin_size}))
+        return;
+    trial->has_failed = true;
+    workitem_cancel_all(options);
+}
+
 void workitem_run(void *argument)
 {
     struct work_item *item = argument;
@@ -144,10 +156,12 @@ void workitem_run(void *argument)
         return;
     }
     compile_chunk(item);
-    if (item->result == LINK_OK)
+    if (item->result == LINK_OK) {
         chunk_cache_keep(item->options->request->cache, item->output_ptr);
-    else
+        try_first(item->options, item->output_ptr);
+    } else {
         mark_failed(item->options, item->output_ptr->index);
+    }
 }
 
 bool workitem_is_cancelled(void *item)

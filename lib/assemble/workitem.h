@@ -34,6 +34,15 @@ struct chunk_output {
     int cancelled;                 /* job->cancelled points here; written with an atomic store */
 };
 
+/* A question about the first chunk that is assembled: when its cubin is of no use, those of the
+ * others are not, either, and they are stopped. */
+struct chunk_trial {
+    bool (*is_useful)(const void *argument, struct bytes cubin);
+    const void *argument;
+    atomic_flag is_asked;
+    bool has_failed; /* read when all have ended */
+};
+
 /* One call of assemble_chunks(), which all items share; the workers only read it, except for
  * first_failed. */
 struct assembly {

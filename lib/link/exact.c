@@ -106,44 +106,6 @@ static bool check_bank(struct bytes program, const struct chunks *chunks, struct
     return has_order(&bank, entries, list->relocation_count);
 }
 
-/* The kernels of the chunk, in the order of its text: its share, then those that close it, which
- * are listed last first. */
-static size_t find_chunk_kernels(const struct chunks *chunks, const struct cubin *cubin,
-                                 struct text *kernels)
-{
-    struct table names = {0};
-    size_t count = 0, all = chunks->symbol_count + chunks->bank4_count;
-
-    CONTEXT_DEFER(table_cleanup, &names);
-    for (uint32_t i = 1; i < cubin->symbol_count; i++)
-        if (cubin->symbols[i].other & STO_CUDA_ENTRY)
-            table_add(&names, cubin->symbols[i].name, i);
-    for (size_t i = 0; i < all; i++) {
-        struct text name =
-            i < chunks->symbol_count ? chunks->symbols[i].name : chunks->bank4_kernels[all - 1 - i];
-
-        if (table_find(&names, name) != TABLE_NONE)
-            kernels[count++] = name;
-    }
-    return count;
-}
-
-/* Whether this chunk is written in a form that is known: a join of it alone makes its own bytes.
- * The join says of any chunk that it is no executable. */
-static bool is_known(const struct chunks *chunks, struct bytes file, struct arena *arena)
-{
-    struct text *kernels =
-        arena_alloc(arena, chunks->symbol_count + chunks->bank4_count, sizeof *kernels);
-    struct cubin cubin = {0};
-
-    DIAG_SILENCE();
-    CONTEXT_DEFER(arena_cleanup, &cubin.arena);
-    return cubin_read(&cubin, "a chunk", file) &&
-           (cubin.type != ET_EXEC ||
-            exact_join_remakes(file, kernels, find_chunk_kernels(chunks, &cubin, kernels),
-                               chunks->line_count));
-}
-
 static struct exact_join_request request_for(const struct chunks *chunks,
                                              const struct cubins *cubins, struct arena *arena)
 {
@@ -173,10 +135,6 @@ bool exact_make_program(struct buffer *image, const struct chunks *chunks,
     const struct exact_join_request request = request_for(chunks, cubins, arena);
     struct exact_join_difference difference = {0};
 
-    if (request.count > 1 && !is_known(chunks, request.chunks[0], arena)) {
-        *why = "its chunks are written in a form that is not known";
-        return false;
-    }
     if (exact_join(image, &request, &difference) != EXACT_JOIN_OK) {
         *why =
             arena_printf(arena, "%.*s%schunk %zu %s", TEXT_ARG(difference.section),
@@ -187,6 +145,64 @@ bool exact_make_program(struct buffer *image, const struct chunks *chunks,
         return true;
     *why = ".nv.constant4 has another order than the kernels' calls lead to";
     return false;
+}
+
+/* A chunk that is tried alone. */
+struct trial {
+    const struct chunks *chunks;
+    struct bytes file;
+    struct cubin cubin;
+    struct arena arena;
+    bool is_known;
+};
+
+/* The kernels that the chunk has, in the order of its text: its share, then those that close it,
+ * which are listed last first. */
+static size_t find_chunk_kernels(struct trial *trial, struct text *kernels)
+{
+    const struct chunks *chunks = trial->chunks;
+    struct table names = {0};
+    size_t count = 0;
+
+    CONTEXT_DEFER(table_cleanup, &names);
+    for (uint32_t i = 1; i < trial->cubin.symbol_count; i++)
+        if (trial->cubin.symbols[i].other & STO_CUDA_ENTRY)
+            table_add(&names, trial->cubin.symbols[i].name, i);
+    for (size_t i = 0; i < chunks->symbol_count + chunks->bank4_count; i++) {
+        size_t kernel = chunks->symbol_count + chunks->bank4_count - 1 - i;
+        struct text name =
+            i < chunks->symbol_count ? chunks->symbols[i].name : chunks->bank4_kernels[kernel];
+
+        if (table_find(&names, name) != TABLE_NONE)
+            kernels[count++] = name;
+    }
+    return count;
+}
+
+static enum link_code try_chunk(void *argument)
+{
+    struct trial *trial = argument;
+    size_t most = trial->chunks->symbol_count + trial->chunks->bank4_count;
+    struct text *kernels = arena_alloc(&trial->arena, most, sizeof *kernels);
+
+    /* The join says which chunk is no executable: what is said here must be so of every chunk. */
+    trial->is_known = cubin_read(&trial->cubin, "a chunk", trial->file) &&
+                      (trial->cubin.type != ET_EXEC ||
+                       exact_join_remakes(trial->file, kernels, find_chunk_kernels(trial, kernels),
+                                          trial->chunks->line_count));
+    return LINK_OK;
+}
+
+bool exact_is_known(const void *chunks, struct bytes cubin)
+{
+    struct trial trial = {.chunks = chunks, .file = cubin};
+    struct diag_sink unheard = {0};
+    enum link_code code = diag_collect(try_chunk, &trial, diag_state_get(), &unheard);
+
+    diag_sink_free(&unheard);
+    cubin_free(&trial.cubin);
+    arena_free(&trial.arena);
+    return trial.is_known || code != LINK_OK;
 }
 
 /* The first section of `whole` that differs by name, contents or place in the list. */

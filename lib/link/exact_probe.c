@@ -93,7 +93,7 @@ static bool needs_probe(struct link *link)
         return false;
     version = state_version_of(path);
     age = exact_join_compare(version.number);
-    /* Small chunks that cannot be joined cost less than a probe of every small program. */
+    /* Of a small program, the first chunk tells soon enough (stage_assemble.c). */
     if (age == 0)
         return !version.is_listed && code_size(link) >= LEAST_PROBED;
     if (version.number > 0 && age < 0)

@@ -156,12 +156,19 @@ static enum link_code assemble_all(struct link *link, struct cubins *cubins)
 {
     const struct chunks *chunks = &link->cut.chunks;
     struct assemble_request wanted = stage_assemble_request(link, chunks);
+    struct chunk_trial trial = {
+        .is_useful = exact_is_known, .argument = chunks, .is_asked = ATOMIC_FLAG_INIT};
     enum link_code code;
 
     /* A plan's chunks are in memory, and no longer depend on any input. */
     if (link->request->distribution.emit_plan && !state_check_changes(link))
         return LINK_FAILED;
+    if (chunks->is_exact && chunks->count > 1)
+        wanted.trial = &trial;
     code = assemble_chunks(cubins, chunks, &wanted);
+    link->assembled.is_unknown = trial.has_failed;
+    if (trial.has_failed && code == LINK_CANCELLED)
+        code = LINK_OK;
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
     if (code == LINK_USAGE || code == LINK_ENVIRONMENT)
@@ -294,12 +301,13 @@ bool stage_join(struct link *link)
 {
     struct assembled *assembled = &link->assembled;
     struct buffer image = {0};
-    const char *why;
+    const char *why = "its chunks are written in a form that is not known";
 
     if (!link->cut.chunks.is_exact)
         return true;
     CONTEXT_DEFER(buffer_cleanup, &image);
-    if (exact_make_program(&image, &link->cut.chunks, &assembled->cubins, &link->arena, &why)) {
+    if (!assembled->is_unknown &&
+        exact_make_program(&image, &link->cut.chunks, &assembled->cubins, &link->arena, &why)) {
         assembled->program.data = buffer_take(&image, &assembled->program.size);
         diag_replay(&assembled->said);
         return !link->request->verify_split || verify(link);

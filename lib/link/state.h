@@ -33,6 +33,7 @@ struct assembled {
     struct cubins cubins;
     struct chunk_cubin program; /* the whole program, joined from the chunks of an exact split */
     struct diag_sink said;      /* messages of the chunks, until they are joined */
+    bool is_unknown;            /* chunks in a form that is not known; there are no cubins then */
     bool is_in_parts; /* assemble for a merge: a whole program's cubin would have the wrong form */
 };
 

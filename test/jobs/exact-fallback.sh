@@ -6,6 +6,7 @@ cd "$work" || exit 1
 unset MINILINK_BEHAVE_LIKE # the version is that of the scripts below
 
 # FAKE_RELEASE is its version. FAKE_FORM: "notes", no two files of it have the same; "longer", they have a byte more.
+# With FAKE_WAITS, it comes to no end where the first kernel is missing.
 cat > ptxas << 'END'
 #!/bin/sh
 case " $* " in *" --version "*) printf 'Cuda compilation tools, release %s, V%s.1\nBuild test\n' "$FAKE_RELEASE" "$FAKE_RELEASE"; exit ;; esac
@@ -17,6 +18,7 @@ cp "$input" in.$$.ptx
 minilink -w -disable-infos -lto --split-mode=exact --chunks=1 --ignore-host-info "$arch" in.$$.ptx -o out.$$.cubin || exit
 [ "$FAKE_FORM" != notes ] || LC_ALL=C sed -i "s/\([^.]\)minilink/\1$(printf %08d $$)/g" out.$$.cubin
 [ "$FAKE_FORM" != longer ] || printf x >> out.$$.cubin
+[ -z "$FAKE_WAITS" ] || grep -q 'entry k1(' "$input" || exec sleep 600
 cat out.$$.cubin > "$output"
 echo "$arch" >> runs
 END
@@ -61,12 +63,16 @@ expect "CUDA 12's programs are another's" 1 12.9 "" small.ptx "${split[@]}"
 expect "a newer one is probed" 7 13.6 "" small.ptx "${split[@]}"
 expect "a form that is not known" 3 13.6 notes small.ptx "${split[@]}"
 expect "a known version with other notes in each file" 5 13.5 notes small.ptx "${split[@]}"
-expect "a known version with a form that is not known" 5 13.5 longer small.ptx "${split[@]}"
+# The first chunk tells: the others are not started, or stopped.
+expect "a known version with a form that is not known" 2 13.5 longer small.ptx "${split[@]}" --threads=1
+export FAKE_WAITS=yes
+expect "... whose other chunks have been started" 2 13.5 longer small.ptx "${split[@]}" --threads=4
+unset FAKE_WAITS
 FAKE_RELEASE=13.5 FAKE_FORM=longer minilink -lto -arch=sm_90 --ignore-host-info --assembler=ptxas --ptxas=./ptxas \
     small.ptx "${split[@]}" -o made.cubin > said 2>&1
 holds "... it is said" grep -q 'in one piece: its chunks are written in a form that is not known' said
 expect "a large program for an unlisted build of a known version" 11 13.5 "" large.ptx --threads=4
-expect "... with a form that is not known" 3 13.5 longer large.ptx --threads=4
+expect "... with a form that is not known" 4 13.5 longer large.ptx --threads=4
 expect "a small program is not worth a probe" 1 13.6 "" small.ptx --threads=4
 # Three runs for the probe, and eight chunks. What a script says of itself is not a listed build.
 expect "a large one is" 11 13.6 "" large.ptx --threads=4
