@@ -182,7 +182,6 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     return result;
 }
 
-/* Appends the blocks after the arena's own, whose newest still has room. */
 void arena_free(struct arena *arena)
 {
     for (struct arena_block *block = arena->blocks, *older; block; block = older) {

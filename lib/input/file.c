@@ -11,6 +11,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -155,18 +156,21 @@ static off_t current_size(int fd)
  * where all have size 0, and in /sys, where they claim a page. */
 static bool read_input(struct input_file *file, int fd)
 {
-    uint64_t most = file->version.size ? file->version.size : STREAM_MAXIMUM;
     struct buffer *contents = &file->contents;
+    uint64_t most = file->version.size ? file->version.size : STREAM_MAXIMUM;
+    size_t start = contents->size; /* of a thin archive's member: behind those before it */
     ssize_t size = 1;
 
-    while (size > 0 && contents->size < most) {
-        size_t step = file->version.size ? (size_t)most - contents->size : STREAM_STEP;
+    while (size > 0 && contents->size - start < most) {
+        size_t step = file->version.size ? (size_t)most - (contents->size - start) : STREAM_STEP;
 
         buffer_reserve(contents, step);
         size = TEMP_FAILURE_RETRY(read(fd, contents->data + contents->size, step));
         contents->size += size > 0 ? (size_t)size : 0;
     }
-    file->data = buffer_bytes(contents);
+    if (contents->size > start)
+        file->data =
+            (struct bytes){(const uint8_t *)contents->data + start, contents->size - start};
     if (size < 0)
         return report_error(file, errno);
     if (size > 0 && !file->version.size)
@@ -199,9 +203,13 @@ static void close_file(void *fd)
         close(*(int *)fd);
 }
 
+/* The largest size, with the name's, that the ten digits of an archive member's header can hold. */
+#define LARGEST_MEMBER (9999999999 - NAME_MAX)
+
+/* A thin archive's member is a regular file: to open any other must not wait. */
 static bool load_input(struct inputs *inputs, struct input_file *file)
 {
-    int fd = open(file->path, O_RDONLY | O_CLOEXEC);
+    int fd = open(file->path, O_RDONLY | O_CLOEXEC | (file->thin ? O_NONBLOCK : 0));
     struct stat status;
 
     CONTEXT_DEFER(close_file, &fd);
@@ -209,6 +217,8 @@ static bool load_input(struct inputs *inputs, struct input_file *file)
         return report_error(file, errno);
     if (file->thin && !S_ISREG(status.st_mode))
         return report_unopened(file, "it is no regular file");
+    if (file->thin && status.st_size > LARGEST_MEMBER)
+        return report_unopened(file, "it is too large for an archive");
     if (S_ISDIR(status.st_mode))
         return report_error(file, EISDIR);
     file->place = file_identity_of(&status);
@@ -231,9 +241,6 @@ static void close_input(void *argument)
     buffer_free(&file->contents);
 }
 
-/* The largest size, with the name's, that a header's ten digits can hold. */
-#define LARGEST_MEMBER (9999999999 - NAME_MAX)
-
 /* Adds a file that the thin archive `thin` names to the one that is made of it: its name, which is
  * in front of the data, has an even length, so that data is aligned as in other archives. */
 static bool add_thin_member(struct buffer *archive, struct inputs *inputs, const char *thin,
@@ -244,20 +251,26 @@ static bool add_thin_member(struct buffer *archive, struct inputs *inputs, const
     struct input_file file = {
         .path = arena_printf(&inputs->arena, "%.*s%.*s", folder, thin, TEXT_ARG(name)),
         .thin = thin};
-    size_t name_size;
+    size_t start = archive->size, name_size;
+    char header[128];
+    bool ok;
 
-    CONTEXT_DEFER(close_input, &file);
-    if (!load_input(inputs, &file))
-        return false;
-    if (file.data.size > LARGEST_MEMBER)
-        return report_unopened(&file, "it is too large for an archive");
     base = basename(file.path);
     name_size = (strlen(base) + 1) & ~(size_t)1;
-    buffer_printf(archive, "#1/%-13zu%-12u%-6u%-6u%-8o%-10zu" ARFMAG, name_size, 0u, 0u, 0u, 0644u,
-                  name_size + file.data.size);
+    buffer_zeros(archive, sizeof(struct ar_hdr));
     buffer_string(archive, base);
     buffer_align(archive, 2);
-    buffer_append(archive, file.data.data, file.data.size);
+    file.contents = *archive; /* it is read to its place */
+    *archive = (struct buffer){0};
+    CONTEXT_DEFER(close_input, &file);
+    ok = load_input(inputs, &file);
+    *archive = file.contents;
+    file.contents = (struct buffer){0};
+    if (!ok)
+        return false;
+    snprintf(header, sizeof header, "#1/%-13zu%-12u%-6u%-6u%-8o%-10zu" ARFMAG, name_size, 0u, 0u,
+             0u, 0644u, name_size + file.data.size);
+    memcpy(archive->data + start, header, sizeof(struct ar_hdr));
     if (file.data.size % 2)
         buffer_char(archive, '\n');
     ARENA_PUSH(&inputs->arena, inputs->thin_files.list, inputs->thin_files.count,

@@ -112,27 +112,41 @@ bool exact_is_bank4(struct text name)
     return text_equal(plain, TEXT(".nv.constant4")) || text_equal(plain, TEXT(".nv.constant.pic"));
 }
 
-static uint64_t item_size(const struct exact_item *item)
+static uint64_t bank4_size(const struct exact_input *input)
 {
-    return item->input->cubin.sections[item->index].size;
+    return input->cubin.sections[exact_section_named(input, TEXT(".nv.constant4"))].size;
 }
 
-/* Finds the section in another chunk if this one has only its name, or less of bank 4. */
+/* The chunk that has all of bank 4: the base among equals. */
+static struct exact_input *find_bank4(const struct exact *join)
+{
+    struct exact_input *found = join->base;
+
+    for (size_t i = 0; i < join->count; i++)
+        if (bank4_size(&join->inputs[i]) > bank4_size(found))
+            found = &join->inputs[i];
+    return found;
+}
+
+static void take_from(struct exact_item *item, struct exact_input *input)
+{
+    uint32_t index = exact_section_named(input, item->key);
+
+    if (index == 0)
+        return;
+    item->input = input;
+    item->index = index;
+}
+
+/* Finds the section in another chunk if this one has only its name. All sections of bank 4 are one
+ * chunk's. */
 static bool find_section(const struct exact *join, struct exact_item *item)
 {
-    bool is_bank = exact_is_bank4(item->key);
-
-    for (uint32_t i = 0; item->owner == EXACT_COMMON && i < join->count; i++) {
-        struct exact_item other = *item;
-
-        other.input = &join->inputs[i];
-        other.index = exact_section_named(other.input, item->key);
-        if (other.index &&
-            (item->index == EXACT_NONE || (is_bank && item_size(&other) > item_size(item))))
-            *item = other;
-        if (item->index != EXACT_NONE && !is_bank)
-            break;
-    }
+    for (size_t i = 0; item->owner == EXACT_COMMON && item->index == EXACT_NONE && i < join->count;
+         i++)
+        take_from(item, &join->inputs[i]);
+    if (item->owner == EXACT_COMMON && exact_is_bank4(item->key))
+        take_from(item, find_bank4(join));
     return item->index != EXACT_NONE;
 }
 

@@ -9,6 +9,12 @@
 
 #define FILLED_LATER (CLASSES_OF_RELOCATIONS | CLASS_SET(INFO) | CLASS_SET(TWIN_INFO))
 
+/* Classes whose contents name a chunk's symbols by number, and are made anew for all functions: a
+ * function's own section of them, which no assembler writes, cannot be copied. */
+#define NEVER_OWN                                                                                  \
+    (CLASS_SET(NOTE) | CLASS_SET(COMPAT) | CLASS_SET(CALLGRAPH) | CLASS_SET(PROTOTYPE) |           \
+     CLASS_SET(REL_ACTION) | CLASS_SET(TABLE))
+
 /* Adds the joined section for a chunk's section; NULL: a section that is made anew. */
 static uint32_t add_joined_section(struct join *join, const struct cubin_section *section,
                                    const struct join_section *from)
@@ -38,7 +44,7 @@ static struct text own_section_name(struct join *join, struct text name,
 /* Adds each function's sections of a class. */
 static void add_function_sections(struct join *join, enum section_class class)
 {
-    for (size_t f = 0; f < join->function_count; f++) {
+    for (size_t f = 0; f < join->function_count && !class_is_in(class, NEVER_OWN); f++) {
         struct join_section *text = join->functions[f];
 
         for (struct join_section *s = text; s; s = s->next_owned) {

@@ -166,9 +166,13 @@ static enum link_code assemble_all(struct link *link, struct cubins *cubins)
     if (chunks->is_exact && chunks->count > 1)
         wanted.trial = &trial;
     code = assemble_chunks(cubins, chunks, &wanted);
-    link->assembled.is_unknown = trial.has_failed;
     if (trial.has_failed && code == LINK_CANCELLED)
         code = LINK_OK;
+    else if (wanted.trial && code == LINK_OK && !atomic_flag_test_and_set(&trial.is_asked))
+        /* None was made here: they are from a cache or from other machines. */
+        trial.has_failed =
+            !exact_is_known(chunks, (struct bytes){cubins->list->data, cubins->list->size});
+    link->assembled.is_unknown = trial.has_failed;
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
     if (code == LINK_USAGE || code == LINK_ENVIRONMENT)

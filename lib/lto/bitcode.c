@@ -12,6 +12,10 @@
 #include "lto/lto_steps.h"
 #include "os/descriptor.h"
 
+/* Most batches of modules that are compiled separately: a child takes as long to load the library
+ * as to compile some modules. */
+#define MOST_BATCHES 64u
+
 /* Bytes of bitcode from which a program may be worth several parts. */
 #define SIZE_OF_PARTS 65536u
 
@@ -180,42 +184,72 @@ static struct word_list make_options(struct compilation *compilation, bool is_pa
     return options;
 }
 
-/* One job with all modules, or one for each. */
+/* One job with all modules, or several with some of them. */
 static void make_bitcode_jobs(struct compilation *compilation)
 {
     struct part_list *run = &compilation->run;
     struct word_list words = make_options(compilation, false);
     const char *const *options = word_list_end(&words);
-    size_t size = compilation->request->is_linked ? run->inputs.count : 1;
+    size_t inputs = run->inputs.count, count = compilation->request->is_linked ? 1 : inputs;
 
     for (size_t i = 0; options[i]; i++)
         if (strncmp(options[i], "keep=", 5) != 0)
             diag_verbose("libLLVM is given %s", options[i]);
-    part_make_all(run, run->inputs.count / size);
-    for (size_t i = 0; i < run->count; i++) {
-        const struct job_inputs own = {run->inputs.list + i * size, size, true};
+    if (count > MOST_BATCHES)
+        count = MOST_BATCHES;
+    part_make_all(run, count);
+    for (size_t i = 0; i < count; i++) {
+        size_t first = inputs * i / count, end = inputs * (i + 1) / count;
+        const struct job_inputs own = {run->inputs.list + first, end - first, true};
 
-        for (size_t k = 0; k < size; k++)
+        for (size_t k = 0; k < own.count; k++)
             run->list[i].cost += own.list[k].size;
         part_set_job(&run->list[i], options, &own);
     }
 }
 
-static void take_module_results(struct compilation *compilation)
+/* Takes the results of several jobs: a text for each module, each with a final NUL. False when
+ * their number differs. */
+static bool take_modules(struct compilation *compilation)
+{
+    struct bitcode_module *module = compilation->result->modules;
+
+    for (size_t i = 0; i < compilation->run.count; i++) {
+        const struct part *part = &compilation->run.list[i];
+        struct text rest = part->answer.ptx;
+        size_t count = part->inputs.count;
+
+        for (; count > 0 && memchr(rest.data, '\0', rest.size); count--, module++) {
+            module->ptx = (struct text){rest.data, strlen(rest.data)};
+            rest = text_drop(rest, module->ptx.size + 1);
+        }
+        if (count > 0 || rest.size > 0)
+            return diag_fatal(
+                "Internal error: libLLVM's PTX has another number of modules than its inputs");
+    }
+    return true;
+}
+
+static bool take_module_results(struct compilation *compilation)
 {
     struct bitcode_result *result = compilation->result;
-    const struct part_list *run = &compilation->run;
+    const struct part *first = compilation->run.list;
+    bool is_linked = compilation->request->is_linked;
 
-    result->count = run->count;
+    result->count = is_linked ? 1 : compilation->run.inputs.count;
     result->modules = arena_zalloc(compilation->texts, result->count, sizeof *result->modules);
     for (size_t i = 0; i < result->count; i++) {
-        const struct part *part = &run->list[i];
+        const struct member *member = compilation->run.inputs.list[i].member;
 
-        result->modules[i] = (struct bitcode_module){
-            .ptx = part->answer.ptx,
-            .first_member = (size_t)(part->inputs.list->member - run->link->members->list),
-            .name = name_part(part, compilation->names)};
+        result->modules[i].first_member =
+            (size_t)(member - compilation->request->link->members->list);
+        result->modules[i].name = member->name;
     }
+    if (!is_linked)
+        return take_modules(compilation);
+    result->modules->ptx = first->answer.ptx;
+    result->modules->name = name_part(first, compilation->names);
+    return true;
 }
 
 /* Result of the first phase. */
@@ -304,9 +338,8 @@ static bool compile_bitcode_parts(struct compilation *compilation)
     struct program program = {0};
 
     make_bitcode_jobs(compilation);
-    if (!run_children(compilation))
+    if (!run_children(compilation) || !take_module_results(compilation))
         return false;
-    take_module_results(compilation);
     report_bitcode_parts(compilation);
     if (!wants_parts(compilation->request))
         return true;

@@ -322,19 +322,27 @@ static bool emit_code(struct run *run, llvm_module module)
     return run->answer.errors.size == 0;
 }
 
-static bool compile_alone(struct run *run)
+static bool compile_modules(struct run *run)
 {
-    llvm_module module;
+    for (size_t i = 0; i < run->job->input_count; i++) {
+        llvm_context context = make_context(run);
+        llvm_module module;
 
-    if (!parse_ir_module(run, make_context(run), 0, &module))
-        return false;
-    begin_step(run, LTO_STEP_COMPLETE, 0);
-    /* Symbols that only a compiler must keep, a linker may drop; clang lists kernels of other files
-     * there, which are declared like functions. */
-    return open_machine(run, llvm_module_ptx(module, 0)) && optimize(run, module) &&
-           (!llvm_module_drop(module, LLVM_COMPILER_USED) ||
-            run_passes(run, module, "globaldce")) &&
-           emit_code(run, module);
+        if (!parse_ir_module(run, context, i, &module))
+            return false;
+        begin_step(run, LTO_STEP_COMPLETE, i);
+        /* Symbols that only a compiler must keep, a linker may drop; clang lists kernels of other
+         * files there, which are declared like functions. */
+        if (!open_machine(run, llvm_module_ptx(module, 0)) || !optimize(run, module) ||
+            (llvm_module_drop(module, LLVM_COMPILER_USED) &&
+             !run_passes(run, module, "globaldce")) ||
+            !emit_code(run, module))
+            return false;
+        buffer_char(&run->answer.ptx, '\0');
+        llvm.dispose_machine(run->machine);
+        llvm.dispose_context(context);
+    }
+    return true;
 }
 
 static llvm_module link_modules(struct run *run, llvm_context context)
@@ -454,10 +462,9 @@ static bool compile_module(struct run *run)
     begin_step(run, LTO_STEP_CREATE, 0);
     if (!take_llvm_options(run) || !open_target(run))
         return false;
-    if (run->is_linked)
-        return compile_linked(run);
-    return run->job->input_count == 1 &&
-           (run->is_part ? emit_part(run, open_input(run, 0)) : compile_alone(run));
+    if (run->is_part)
+        return run->job->input_count == 1 && emit_part(run, open_input(run, 0));
+    return run->is_linked ? compile_linked(run) : compile_modules(run);
 }
 
 int llvm_run(const struct lto_job *job)

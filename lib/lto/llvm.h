@@ -4,7 +4,8 @@
  * - arch=sm_90: the target;
  * - level=3: optimisation level, 0 to 3;
  * - link: all inputs become one module, in which only kernels and symbols that other code can name
- *   stay visible; else there is one input;
+ *   stay visible; else each is compiled separately, and the PTX modules follow each other, each
+ *   with a NUL;
  * - bitcode: with link, the bitcode of that module, in which all stays visible and no pass has run;
  * - keep=NAME: other code names it (with link);
  * - open: other code may name any visible symbol (with link);

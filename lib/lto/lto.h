@@ -94,7 +94,7 @@ enum link_code lto_compile(struct lto_result *result, struct arena *arena,
 
 /* bitcode.c: compiles LLVM bitcode of all members to PTX, by the system's libLLVM, in children.
  * Under -lto all bitcode becomes one module, in which only symbols that other code can name stay
- * visible; else each module is compiled by itself. The PTX is linked like
+ * visible; else each module is compiled separately, several in one child. The PTX is linked like
  * any other. */
 
 struct bitcode_request {

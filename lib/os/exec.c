@@ -214,16 +214,22 @@ static void reap_child(pid_t pid, size_t place, const struct exec_request *reque
     result->peak = (uint64_t)usage.ru_maxrss * 1024;
 }
 
-void exec_reap_all(void)
+static void reap_left(bool waits)
 {
     struct rusage usage;
     int status;
 
     for (size_t i = 0; i < GROUPS; i++)
-        if (atomic_exchange(&is_left[i], false)) {
+        if (atomic_load(&is_left[i]) && (waits || has_ended(atomic_load(&groups[i]))) &&
+            atomic_exchange(&is_left[i], false)) {
             reap(atomic_load(&groups[i]), i, &status, &usage);
             atomic_store(&groups[i], GROUP_FREE);
         }
+}
+
+void exec_reap_all(void)
+{
+    reap_left(true);
 }
 
 /* Starts the child and notes its group, with signals blocked: otherwise a handler of this thread
@@ -281,8 +287,10 @@ struct exec_child *exec_start(const struct exec_request *request)
     return NULL;
 }
 
+/* Those that were left before, and are gone, make room in the table. */
 static void leave_child(struct exec_child *child)
 {
+    reap_left(false);
     close(child->output);
     atomic_store(&is_left[child->place], true);
     free(child);

@@ -39,13 +39,21 @@ struct fork_server {
     struct exec_child *child; /* NULL when it is no child of this process */
 };
 
+/* The pipes of a job that is being done; -1 = closed. */
+struct job_pipes {
+    int answers[2], printed[2];
+    struct job_pipes *next;
+};
+
 /* Shared by all threads, under the lock, which is held while a program is started, but not while it
- * runs. A fork of this process has the descriptors, too, but does not own the servers. */
+ * runs. A fork of this process has the descriptors, too, but does not own the servers, and closes
+ * the ends of pipes: a job ends when nobody reads them, and has failed when nobody writes. */
 static struct {
     pthread_once_t once;
     pthread_mutex_t lock;
     struct fork_server list[MOST_KINDS];
     size_t count; /* of all ever added; the oldest are replaced */
+    struct job_pipes *pipes;
 } all = {.once = PTHREAD_ONCE_INIT, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 extern char **environ;
@@ -65,8 +73,26 @@ static void after_fork(void)
     pthread_mutex_unlock(&all.lock);
 }
 
+static void close_end(int *fd)
+{
+    if (*fd >= 0)
+        close(*fd);
+    *fd = -1;
+}
+
+static void close_pipes(struct job_pipes *pipes)
+{
+    for (int i = 0; i < 2; i++) {
+        close_end(&pipes->answers[i]);
+        close_end(&pipes->printed[i]);
+    }
+}
+
 static void after_fork_in_child(void)
 {
+    for (struct job_pipes *pipes = all.pipes; pipes; pipes = pipes->next)
+        close_pipes(pipes);
+    all.pipes = NULL;
     for (size_t i = 0; i < count_servers(); i++) {
         if (all.list[i].control >= 0)
             close(all.list[i].control);
@@ -363,11 +389,43 @@ static bool follow_job(const struct exec_request *request, int answers, int prin
     return read(answers, answer, sizeof *answer) == sizeof *answer;
 }
 
-/* Does a job whose answer and output come in these pipes, which it closes. */
-static bool do_job(const struct fork_server_job *job, XXH128_hash_t kind, const int answers[2],
-                   const int printed[2], struct exec_result *result)
+static bool open_pipe(int fds[2])
 {
-    int descriptors[FORK_DESCRIPTORS] = {answers[1], printed[1]};
+    if (capture_pipe(fds))
+        return true;
+    fds[0] = fds[1] = -1;
+    return false;
+}
+
+static bool open_pipes(struct job_pipes *pipes)
+{
+    bool ok;
+
+    lock_servers();
+    *pipes = (struct job_pipes){{-1, -1}, {-1, -1}, all.pipes};
+    ok = open_pipe(pipes->answers) && open_pipe(pipes->printed);
+    all.pipes = pipes;
+    pthread_mutex_unlock(&all.lock);
+    return ok;
+}
+
+static void drop_pipes(struct job_pipes *pipes)
+{
+    struct job_pipes **at = &all.pipes;
+
+    lock_servers();
+    while (*at != pipes)
+        at = &(*at)->next;
+    *at = pipes->next;
+    close_pipes(pipes);
+    pthread_mutex_unlock(&all.lock);
+}
+
+/* Does a job whose answer and output come in these pipes. */
+static bool do_job(const struct fork_server_job *job, XXH128_hash_t kind, struct job_pipes *pipes,
+                   struct exec_result *result)
+{
+    int descriptors[FORK_DESCRIPTORS] = {pipes->answers[1], pipes->printed[1]};
     struct capture capture = {.limit = job->run.output_limit};
     struct fork_answer answer = {0};
     enum exec_end how = EXEC_EXITED;
@@ -375,11 +433,12 @@ static bool do_job(const struct fork_server_job *job, XXH128_hash_t kind, const 
 
     memcpy(descriptors + FORK_FIRST_FILE, job->files, job->file_count * sizeof(int));
     is_given = give_job(job, kind, descriptors);
-    close(answers[1]);
-    close(printed[1]);
-    is_done = is_given && follow_job(&job->run, answers[0], printed[0], &capture, &answer, &how);
-    close(answers[0]);
-    close(printed[0]);
+    lock_servers();
+    close_end(&pipes->answers[1]);
+    close_end(&pipes->printed[1]);
+    pthread_mutex_unlock(&all.lock);
+    is_done = is_given &&
+              follow_job(&job->run, pipes->answers[0], pipes->printed[0], &capture, &answer, &how);
     if (is_given && how == EXEC_EXITED)
         note_end(kind, is_done);
     if (!is_done)
@@ -398,16 +457,15 @@ static bool do_job(const struct fork_server_job *job, XXH128_hash_t kind, const 
 
 bool fork_server_run(const struct fork_server_job *job, struct exec_result *result)
 {
-    int answers[2], printed[2];
+    struct job_pipes pipes;
     XXH128_hash_t kind;
+    bool is_done;
 
-    if (!find_kind(&kind, job->run.argv) || !capture_pipe(answers))
+    if (!find_kind(&kind, job->run.argv))
         return false;
-    if (capture_pipe(printed))
-        return do_job(job, kind, answers, printed, result);
-    close(answers[0]);
-    close(answers[1]);
-    return false;
+    is_done = open_pipes(&pipes) && do_job(job, kind, &pipes, result);
+    drop_pipes(&pipes);
+    return is_done;
 }
 
 void fork_server_start(const struct fork_server_job *job)

@@ -61,12 +61,13 @@ void writer_end_range(struct writer *writer)
 struct text writer_finish(struct writer *writer, struct arena *arena, struct chunk_origins *origins)
 {
     struct text text = {.size = writer->text.size};
-    char *data = buffer_take(&writer->text, NULL);
+    char *data;
 
-    text.data = realloc(data, text.size + 1) ?: data;
     origins->count = writer->range_count;
     origins->ranges =
         arena_copy(arena, writer->ranges, writer->range_count, sizeof *origins->ranges);
+    data = buffer_take(&writer->text, NULL);
+    text.data = realloc(data, text.size + 1) ?: data;
     writer->lines = 0;
     writer->counted = writer->range_count = 0;
     return text;
