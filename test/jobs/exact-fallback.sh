@@ -71,6 +71,20 @@ unset FAKE_WAITS
 FAKE_RELEASE=13.5 FAKE_FORM=longer minilink -lto -arch=sm_90 --ignore-host-info --assembler=ptxas --ptxas=./ptxas \
     small.ptx "${split[@]}" -o made.cubin > said 2>&1
 holds "... it is said" grep -q 'in one piece: its chunks are written in a form that is not known' said
+# Nor are chunks joined of which none is made here: from a cache, which gets one more chunk from each link, and from a
+# distributor.
+holds "... and kept" cp made.cubin one.cubin
+unknown() {
+    FAKE_RELEASE=13.5 FAKE_FORM=longer minilink -lto -arch=sm_90 --ignore-host-info --assembler=ptxas --ptxas=./ptxas \
+        "${split[@]}" --threads=1 -o made.cubin "$@" > said 2>&1
+}
+for i in 1 2 3 4 5 6; do
+    { cat small.ptx; echo "// $i"; } > commented.ptx
+    unknown commented.ptx --cache-dir=cache.unknown
+    holds "chunks from a cache, link $i" cmp made.cubin one.cubin
+done
+unknown small.ptx --distributor=minilink-dist-parallel
+holds "chunks from a distributor" cmp made.cubin one.cubin
 expect "a large program for an unlisted build of a known version" 11 13.5 "" large.ptx --threads=4
 expect "... with a form that is not known" 4 13.5 longer large.ptx --threads=4
 expect "a small program is not worth a probe" 1 13.6 "" small.ptx --threads=4

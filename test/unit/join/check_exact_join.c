@@ -107,6 +107,14 @@ static void check_joined(bool is_swapped)
     ck_assert_mem_eq(program.image.data, program.whole.data, program.whole.size);
 }
 
+/* All of bank 4 is one chunk's: a longer twin in another one is other contents. */
+TEST(a_bank_and_its_twin_are_of_one_chunk)
+{
+    open_fixture("banks-sm_100", "whole", chunk_orders[0], "ka kb kc kd");
+    files_header_of(&program.chunks[1], ".nv.merc.nv.constant.pic")->sh_size = 16;
+    check_refused(EXACT_JOIN_DIFFERS, NULL);
+}
+
 TEST_LOOP(chunks_become_the_whole, COUNT(programs))
 {
     for (int swapped = 0; swapped < 2; swapped++) {

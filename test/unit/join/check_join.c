@@ -931,6 +931,33 @@ TEST_LOOP(twins_that_do_not_fit_are_left_out, COUNT(misfits))
     write_joined();
 }
 
+/* What is made anew for all functions is not copied where a chunk has it for one: its symbols have
+ * the chunk's numbers. */
+TEST(a_call_graph_of_one_function_is_not_copied)
+{
+    static const char name[] = ".nv.callgraph.k1";
+    struct buffer *file, names = {0};
+    Elf64_Shdr *table, *graph, *first;
+
+    begin_chunks(0);
+    file = &joining.files[0];
+    table = header_in(0, ".shstrtab");
+    buffer_append(&names, file->data + table->sh_offset, table->sh_size);
+    graph = header_in(0, ".nv.callgraph");
+    graph->sh_flags |= SHF_INFO_LINK;
+    first = (Elf64_Shdr *)(void *)(file->data + ((Elf64_Ehdr *)(void *)file->data)->e_shoff);
+    graph->sh_info = (Elf64_Word)(header_in(0, ".text.k1") - first);
+    graph->sh_name = (Elf64_Word)names.size;
+    buffer_append(&names, name, sizeof name);
+    table->sh_offset = file->size;
+    table->sh_size = names.size;
+    buffer_append(file, names.data, names.size);
+    buffer_free(&names);
+    ck_assert(join_all());
+    ck_assert_uint_eq(count_sections(name), 0);
+    write_joined();
+}
+
 /* The merge judges sections of unknown kinds, so each stays one of its own. */
 TEST(sections_of_unknown_kinds_stay)
 {

@@ -290,6 +290,30 @@ TEST_LOOP(a_child_that_says_its_end_is_not_waited_for, 3)
     ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
 }
 
+static int say_and_end(void *unused)
+{
+    (void)unused;
+    exec_say_end(0);
+    return 0;
+}
+
+/* More than the table of children has room for. */
+TEST(children_that_are_gone_make_room)
+{
+    const struct exec_request request = {
+        .call = say_and_end, .output_limit = 100, .says_end = true, .timeout = 10000};
+
+    for (int i = 0; i < 2100; i++) {
+        struct exec_result ended;
+
+        exec_run(&request, &ended);
+        ck_assert_int_eq(ended.end, EXEC_EXITED);
+        free(ended.output);
+    }
+    exec_reap_all();
+    ck_assert_int_eq(waitpid(-1, NULL, WNOHANG), -1);
+}
+
 /* The personality in which a child of a thread runs, by its own word: 0040000 is without
  * randomization. */
 static void run_shell(bool is_fixed, const char *text, struct exec_result *ended)

@@ -472,6 +472,44 @@ TEST_LOOP(a_job_that_is_given_up_leaves_nothing, 3)
     expect_no_child();
 }
 
+/* The youngest child of a process. */
+static long last_child(long pid)
+{
+    char path[64];
+    FILE *file;
+    long child = 0;
+
+    snprintf(path, sizeof path, "/proc/%ld/task/%ld/children", pid, pid);
+    file = fopen(path, "re");
+    while (file && fscanf(file, "%ld", &child) == 1)
+        ;
+    if (file)
+        fclose(file);
+    return child;
+}
+
+/* A job that is given up ends, though another process was forked while it was done. */
+TEST(a_fork_of_the_process_keeps_no_job)
+{
+    struct long_job job;
+    pid_t child;
+    long copy;
+
+    start_server(false);
+    begin_long_job(&job);
+    copy = last_child(server);
+    child = fork();
+    if (child == 0) {
+        pause();
+        _exit(0);
+    }
+    end_long_job(&job, true);
+    ck_assert_int_eq(job.result.end, EXEC_CANCELLED);
+    files_await_end(copy);
+    kill(child, SIGKILL);
+    ck_assert_int_eq(waitpid(child, NULL, 0), child);
+}
+
 /* It has none of its parent's descriptors, and one of its own. */
 TEST(a_copy_of_the_process_has_servers_of_its_own)
 {
