@@ -11,7 +11,7 @@ cat > ptxas << 'END'
 #!/bin/sh
 case " $* " in *" --version "*) printf 'Cuda compilation tools, release %s, V%s.1\nBuild test\n' "$FAKE_RELEASE" "$FAKE_RELEASE"; exit ;; esac
 while [ $# -gt 0 ]; do
-    case $1 in -arch=*) arch=$1 ;; -o) output=$2; shift ;; /*) input=$1 ;; esac
+    case $1 in -arch=*) arch=$1 ;; -o) output=$2; shift ;; /* | *.ptx) input=$1 ;; esac
     shift
 done
 cp "$input" in.$$.ptx
@@ -75,10 +75,11 @@ holds "... it is said" grep -q 'in one piece: its chunks are written in a form t
 # distributor.
 holds "... and kept" cp made.cubin one.cubin
 unknown() {
+    rm -f made.cubin
     FAKE_RELEASE=13.5 FAKE_FORM=longer minilink -lto -arch=sm_90 --ignore-host-info --assembler=ptxas --ptxas=./ptxas \
         "${split[@]}" --threads=1 -o made.cubin "$@" > said 2>&1
 }
-for i in 1 2 3 4 5 6; do
+for i in 1 2 3 4 5 6 7 8; do
     { cat small.ptx; echo "// $i"; } > commented.ptx
     unknown commented.ptx --cache-dir=cache.unknown
     holds "chunks from a cache, link $i" cmp made.cubin one.cubin
