@@ -19,7 +19,8 @@ static inline bool class_is_in(enum section_class class, uint64_t set)
 }
 
 /* The order of classes in which ptxas writes sections, which is not nvlink's: plain ones, then
- * Mercury's as the toolkit's tools write them. */
+ * Mercury's as the toolkit's tools write them. In relocatable cubins ptxas has .nv.compat between
+ * .nv.info and functions' records, which are one class there; the merge orders them anew. */
 void common_order_classes(uint8_t order[CLASS_COUNT], const struct toolkit_facts *toolkit);
 
 /* The class of a relocatable cubin's section: CLASS_OTHER or CLASS_TWIN_OTHER if its kind is not
