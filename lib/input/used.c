@@ -201,18 +201,22 @@ static bool matches_pattern(const struct used_pattern *pattern, struct text name
                               text_drop(name, pattern->start));
 }
 
+static bool contains_part(const struct used_set *set, struct text name)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (memmem(name.data, name.size, set->patterns[i].text.data, set->patterns[i].text.size))
+            return true;
+    return false;
+}
+
 /* Whether the name contains a part, or matches a pattern. Tries each part, or each piece of the
  * name, whichever is less work. */
 static bool is_listed_name(const struct used_set *set, struct text name, bool are_parts)
 {
-    bool is_simple = are_parts && set->count <= set->length_count * name.size;
     size_t tried = 0;
 
-    for (size_t i = 0; is_simple && i < set->count; i++)
-        if (memmem(name.data, name.size, set->patterns[i].text.data, set->patterns[i].text.size))
-            return true;
-    if (is_simple)
-        return false;
+    if (are_parts && set->count <= set->length_count * name.size)
+        return contains_part(set, name);
     for (size_t i = 0; i < set->length_count && set->lengths[i] <= name.size; i++) {
         size_t start = set->lengths[i], last = are_parts ? name.size - start : 0;
 
