@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
+#include "base/memory.h"
 
 /* The contents of the file, malloc'ed, with a NUL behind. */
 static inline struct text read_file(const char *path)

@@ -5,7 +5,7 @@
  * -v: host code names no variables but those whose names contain one of the comma list NAMES (an
  * option that minilink has as -variables-used). Exit status 3, and a line that says about what,
  * when the parts disagree. */
-#include "base/arena.h"
+#include "base/memory.h"
 #include "input/file.h"
 #include "input/used.h"
 #include "parts/parts.h"

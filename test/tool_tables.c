@@ -2,7 +2,7 @@
 #include <stdio.h>
 
 #include "base/arch.h"
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "cubin/format.h"
 #include "diag/escape.h"
 #include "facts/targets.h"

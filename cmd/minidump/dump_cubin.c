@@ -4,8 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "base/arena.h"
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/context.h"
 #include "base/search.h"
 #include "cubin/cubin.h"

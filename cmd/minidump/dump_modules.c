@@ -6,9 +6,9 @@
 #include <elf.h>
 #include <string.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/context.h"
-#include "base/table.h"
+#include "base/text.h"
 #include "dump.h"
 #include "input/archive.h"
 #include "input/hostobj.h"

@@ -1,7 +1,7 @@
 /* main.c: command line -> inputs -> container -> file. */
 #include <stdio.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/context.h"
 #include "diag/diag.h"
 #include "link/link.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/arch.h"
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "input/fatbin.h"
 #include "input/file.h"

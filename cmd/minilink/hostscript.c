@@ -8,9 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/buffer.h"
-#include "base/context.h"
 #include "base/memory.h"
+#include "base/context.h"
 #include "diag/diag.h"
 #include "os/exec.h"
 #include "output/output.h"

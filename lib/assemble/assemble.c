@@ -7,12 +7,9 @@
 #include <stdlib.h>
 
 #include "assemble/workitem.h"
-#include "base/arena.h"
-#include "base/buffer.h"
-#include "base/context.h"
 #include "base/memory.h"
+#include "base/context.h"
 #include "base/search.h"
-#include "base/word_list.h"
 #include "diag/diag.h"
 #include "diag/events.h"
 #include "os/cancellation.h"

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "base/arch.h"
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/context.h"
 #include "cache/cache.h"
 #include "minilink/assembler.h"

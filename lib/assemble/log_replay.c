@@ -4,11 +4,9 @@
 #include <string.h>
 
 #include "assemble/workitem.h"
-#include "base/arena.h"
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/context.h"
 #include "base/search.h"
-#include "base/table.h"
 #include "base/text.h"
 #include "diag/diag.h"
 #include "diag/log_line.h"

@@ -17,10 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
-#include "base/context.h"
 #include "base/memory.h"
-#include "base/word_list.h"
+#include "base/context.h"
 #include "diag/diag.h"
 #include "os/descriptor.h"
 #include "os/exec.h"

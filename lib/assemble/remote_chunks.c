@@ -2,7 +2,7 @@
 #include "assemble/workitem.h"
 
 #include "base/context.h"
-#include "base/word_list.h"
+#include "base/memory.h"
 #include "diag/diag.h"
 #include "diag/events.h"
 #include "distribute/distribute.h"

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "assemble/workitem.h"
-#include "base/buffer.h"
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "distribute/distribute.h"

@@ -15,7 +15,7 @@
 #include <stdio.h>
 
 #include "assemble/assemble.h"
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/context.h"
 #include "diag/diag.h"
 #include "minilink/assembler.h"

@@ -1,11 +1,10 @@
 /* arena.c: bump allocation in blocks that double up to a limit, so that small links stay small. */
-#include "base/arena.h"
+#include "base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 
 /* AddressSanitizer knows only whole blocks. To let it catch every access outside an
  * allocation, the rest of a block is poisoned and a gap follows each allocation. */

@@ -1,11 +1,10 @@
 /* buffer.c: amortised growth, one realloc at a time. */
-#include "base/buffer.h"
+#include "base/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 
 void buffer_reserve(struct buffer *buffer, size_t size)
 {

@@ -2,7 +2,7 @@
  * other, such as mutually recursive functions. */
 #pragma once
 
-#include "base/arena.h"
+#include "base/memory.h"
 
 #define COMPONENTS_END UINT32_MAX
 

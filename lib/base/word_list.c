@@ -1,5 +1,5 @@
 /* word_list.c: growing lists of words, and names formatted like members of archives. */
-#include "base/word_list.h"
+#include "base/memory.h"
 
 void word_list_add(struct word_list *words, const char *word)
 {

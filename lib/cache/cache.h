@@ -15,7 +15,7 @@
  * by the link thread only. NULL is a cache that finds nothing and stores nothing. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "cache/entry.h"
 #include "cache/key.h"
 #include "cache/policy.h"

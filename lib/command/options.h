@@ -4,8 +4,7 @@
 #pragma once
 
 #include "assemble/assembler.h"
-#include "base/arena.h"
-#include "base/word_list.h"
+#include "base/memory.h"
 #include "command/response_file.h"
 #include "diag/diag.h"
 #include "link/link.h"

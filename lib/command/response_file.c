@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/context.h"
 #include "diag/diag.h"
 

@@ -6,7 +6,7 @@
  * is an error, as in nvlink's -optf. */
 #pragma once
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "input/watch.h"
 #include "os/file.h"
 

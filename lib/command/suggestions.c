@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/edit_distance.h"
 
 /* The most equally near names that are suggested. */

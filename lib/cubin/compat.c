@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/little.h"
+#include "base/text.h"
 #include "cubin/format.h"
 #include "facts/targets.h"
 

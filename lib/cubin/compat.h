@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/arch.h"
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "cubin/cubin.h"
 
 struct compat_record {

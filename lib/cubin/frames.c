@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/little.h"
+#include "base/text.h"
 
 #define HEAD_SIZE (FRAMES_CIE_POINTER + 8u)
 

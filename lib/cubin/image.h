@@ -9,9 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "base/buffer.h"
-#include "base/table.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "facts/sections.h"
 

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 struct tool_note {

@@ -2,7 +2,7 @@
 #include "cubin/unknown.h"
 
 #include "base/context.h"
-#include "base/table.h"
+#include "base/text.h"
 #include "cubin/mercury.h"
 #include "diag/diag.h"
 #include "facts/attributes.h"

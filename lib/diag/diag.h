@@ -11,7 +11,7 @@
  * print. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/context.h"
 #include "base/text.h"
 

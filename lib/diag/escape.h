@@ -7,7 +7,7 @@
  * byte `\x1b` and the like. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 /* The bytes of the character that `text`, which is not empty, begins with; 0 when it is not shown

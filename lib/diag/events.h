@@ -8,7 +8,7 @@
  * after all other threads that recorded have ended. */
 #pragma once
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 /* Kinds of events. A new kind needs only a name, under which it is shown. */

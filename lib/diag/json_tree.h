@@ -7,7 +7,7 @@
 
 #include <jansson.h>
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/context.h"
 #include "base/text.h"
 

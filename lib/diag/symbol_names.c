@@ -14,9 +14,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
-#include "base/context.h"
 #include "base/memory.h"
+#include "base/context.h"
 #include "diag/diag.h"
 #include "os/descriptor.h"
 #include "os/exec.h"

@@ -1,7 +1,7 @@
 /* symbol_names.h: names of symbols in messages: demangled, and without the types of parameters. */
 #pragma once
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 /* Replaces each mangled one of `names` by its demangled form: "_Z6kernelPfi" becomes "kernel(float

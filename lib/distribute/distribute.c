@@ -13,8 +13,7 @@
 #include <xxhash.h>
 
 #include "base/memory.h"
-#include "base/table.h"
-#include "base/word_list.h"
+#include "base/text.h"
 #include "diag/diag.h"
 #include "distribute/files.h"
 #include "os/exec.h"

@@ -17,8 +17,7 @@
 #include <stdint.h>
 
 #include "base/arch.h"
-#include "base/arena.h"
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/context.h"
 #include "base/text.h"
 #include "cache/key.h"

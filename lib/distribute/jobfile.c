@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/table.h"
+#include "base/text.h"
 #include "diag/diag.h"
 #include "diag/escape.h"
 #include "diag/json_tree.h"

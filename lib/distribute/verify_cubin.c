@@ -5,7 +5,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "base/table.h"
+#include "base/text.h"
 #include "cubin/cubin.h"
 #include "diag/diag.h"
 #include "input/rawcode.h"

@@ -7,7 +7,7 @@
  * working folder, and to fail elsewhere. */
 #pragma once
 
-#include "base/arena.h"
+#include "base/memory.h"
 
 struct input_file;
 

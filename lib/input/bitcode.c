@@ -8,7 +8,7 @@
 #include "input/bitcode.h"
 
 #include "base/context.h"
-#include "base/little.h"
+#include "base/text.h"
 #include "base/memory.h"
 #include "diag/diag.h"
 

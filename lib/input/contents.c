@@ -5,9 +5,9 @@
 
 #include <stdio.h>
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/context.h"
-#include "base/table.h"
+#include "base/text.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "input/hostobj.h"

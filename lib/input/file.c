@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "base/context.h"
-#include "base/little.h"
+#include "base/text.h"
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "input/bitcode.h"

@@ -5,8 +5,7 @@
  * write might not change their times, and files beyond the mappings that a process may have. */
 #pragma once
 
-#include "base/arena.h"
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "input/watch.h"
 #include "os/file.h"

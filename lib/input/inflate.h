@@ -1,7 +1,7 @@
 /* inflate.h: decompressing fatbin payloads, with limits against hostile ones. */
 #pragma once
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "input/fatbin.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/context.h"
-#include "base/little.h"
+#include "base/text.h"
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "facts/targets.h"

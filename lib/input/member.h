@@ -8,7 +8,7 @@
 #pragma once
 
 #include "base/arch.h"
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "facts/toolkits.h"
 #include "input/fatbin.h"

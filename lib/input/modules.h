@@ -12,8 +12,8 @@
  * are left out. All measured on nvlink. */
 #pragma once
 
-#include "base/buffer.h"
-#include "base/table.h"
+#include "base/memory.h"
+#include "base/text.h"
 #include "input/file.h"
 
 /* Appends the list for all inputs to `list`; without those of the toolkit's libraries when

@@ -1,7 +1,7 @@
 /* offload.c: reads headers, entries and texts, each checked before it is used. */
 #include "input/offload.h"
 
-#include "base/little.h"
+#include "base/text.h"
 #include "diag/diag.h"
 
 #define FLAG_NO_IMAGE  1u

@@ -9,7 +9,7 @@
 
 #include <elf.h>
 
-#include "base/little.h"
+#include "base/text.h"
 
 #define SECTION_TYPE_COMPAT            0x70000086u
 #define COMPAT_CUDA_ACCELERATOR_TARGET 9u

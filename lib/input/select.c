@@ -12,7 +12,7 @@
 
 #include <elf.h>
 
-#include "base/little.h"
+#include "base/text.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
 

@@ -12,8 +12,8 @@
  * none under LTO. -Xptxas -e then selects among the kernels that stay. */
 #pragma once
 
-#include "base/arena.h"
-#include "base/table.h"
+#include "base/memory.h"
+#include "base/text.h"
 #include "input/file.h"
 
 /* The lists, in the order in which libnvvm's options name them. */

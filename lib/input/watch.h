@@ -6,7 +6,7 @@
  * while no other thread checks them; any thread may check. */
 #pragma once
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "os/file.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "cubin/cubin.h"
 #include "facts/sections.h"
 

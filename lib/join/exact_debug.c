@@ -10,7 +10,7 @@
  * that it lacks. */
 #include <string.h>
 
-#include "base/little.h"
+#include "base/text.h"
 #include "base/search.h"
 #include "cubin/frames.h"
 #include "join/exact_plan.h"

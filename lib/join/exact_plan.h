@@ -5,8 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "base/table.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "cubin/cubin.h"
 #include "cubin/image.h"

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "cubin/cubin.h"
 #include "split/split.h"

@@ -5,8 +5,8 @@
  * indices in the result. */
 #pragma once
 
-#include "base/buffer.h"
-#include "base/table.h"
+#include "base/memory.h"
+#include "base/text.h"
 #include "cubin/cubin.h"
 #include "cubin/mercury.h"
 #include "join/common.h"

@@ -8,7 +8,7 @@
 #include "join/join_plan.h"
 
 #include "base/context.h"
-#include "base/little.h"
+#include "base/text.h"
 #include "base/search.h"
 #include "cubin/frames.h"
 #include "cubin/image.h"

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/arch.h"
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "diag/diag.h"
 #include "ptx/item.h"

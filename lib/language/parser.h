@@ -10,7 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/table.h"
 #include "base/text.h"
 #include "ptx/parser.h"
 #include "language/syntax.h"

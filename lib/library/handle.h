@@ -4,8 +4,7 @@
 #include <locale.h>
 #include <signal.h>
 
-#include "base/arena.h"
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/context.h"
 #include "command/options.h"
 #include "diag/diag.h"

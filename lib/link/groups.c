@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/word_list.h"
+#include "base/memory.h"
 #include "diag/diag.h"
 #include "options/consensus.h"
 

@@ -7,8 +7,7 @@
 
 #include "assemble/assembler.h"
 #include "base/arch.h"
-#include "base/arena.h"
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "cache/cache.h"
 #include "distribute/distribute.h"
 #include "input/file.h"

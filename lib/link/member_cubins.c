@@ -5,7 +5,7 @@
 #include <elf.h>
 
 #include "base/context.h"
-#include "base/little.h"
+#include "base/text.h"
 #include "diag/diag.h"
 #include "os/heap.h"
 #include "pool/pool.h"

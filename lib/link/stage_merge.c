@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/word_list.h"
+#include "base/memory.h"
 #include "cubin/empty.h"
 #include "cubin/format.h"
 #include "diag/diag.h"

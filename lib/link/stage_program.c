@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "base/context.h"
-#include "base/word_list.h"
+#include "base/memory.h"
 #include "diag/diag.h"
 #include "link/stages.h"
 #include "ptx/needed.h"

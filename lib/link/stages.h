@@ -4,7 +4,7 @@
  * link->observation. False after an error; all errors have been reported. */
 #pragma once
 
-#include "base/word_list.h"
+#include "base/memory.h"
 #include "link/state.h"
 
 /* stage_program.c: from the inputs to one program */

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "assemble/assemble.h"
-#include "base/arena.h"
-#include "base/buffer.h"
-#include "base/table.h"
+#include "base/memory.h"
+#include "base/text.h"
 #include "cubin/cubin.h"
 #include "cubin/image.h"
 #include "diag/diag.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/word_list.h"
+#include "base/memory.h"
 #include "diag/diag.h"
 #include "input/bitcode.h"
 #include "lto/llvm.h"

@@ -22,8 +22,7 @@
  * checked like any foreign input. */
 #pragma once
 
-#include "base/arena.h"
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "cache/key.h"
 

@@ -21,7 +21,7 @@
  * parts; and bitcode, or for a single part its PTX. */
 #pragma once
 
-#include "base/table.h"
+#include "base/text.h"
 #include "lto/job.h"
 #include "lto/llvm_api.h"
 

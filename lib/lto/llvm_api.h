@@ -6,7 +6,7 @@
  * which most functions return on failure. */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 typedef struct llvm_context *llvm_context;

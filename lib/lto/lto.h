@@ -8,7 +8,7 @@
  * the parts are joined (minilink-internals(7), LTO in parts). */
 #pragma once
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "cache/cache.h"
 #include "distribute/distribute.h"

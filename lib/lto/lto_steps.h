@@ -1,8 +1,7 @@
 /* lto_steps.h: steps of lto.c and bitcode.c that are in files of their own. Private to lto/. */
 #pragma once
 
-#include "base/arena.h"
-#include "base/table.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "cache/cache.h"
 #include "input/member.h"

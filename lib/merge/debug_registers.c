@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/little.h"
-#include "base/table.h"
+#include "base/text.h"
 #include "merge/merge_steps.h"
 
 #define COUNT_BYTES   4u

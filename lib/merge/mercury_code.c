@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "base/little.h"
+#include "base/text.h"
 #include "base/search.h"
 #include "merge/merge_steps.h"
 

@@ -10,8 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "cubin/cubin.h"
 #include "cubin/image.h"
 #include "resolve/request.h"

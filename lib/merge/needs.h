@@ -2,7 +2,7 @@
  */
 #pragma once
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "merge/merge_steps.h"
 
 /* Set in SPARSE_MMA_MASK for an aliased function, and one that has no mask. */

@@ -5,8 +5,8 @@
  * literals. */
 #pragma once
 
-#include "base/arena.h"
-#include "base/table.h"
+#include "base/memory.h"
+#include "base/text.h"
 #include "diag/events.h"
 #include "observe/observe.h"
 #include "output/output.h"

@@ -6,7 +6,6 @@
 
 #include "base/context.h"
 #include "base/memory.h"
-#include "base/word_list.h"
 #include "diag/diag.h"
 
 static bool is_option(struct text name, const char *longer, const char *shorter)

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 /* An extended regular expression of POSIX, and its text. */

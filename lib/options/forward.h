@@ -4,7 +4,7 @@
  * them to libnvvm, and of ptxas; members carry cicc's (options/consensus.h). */
 #pragma once
 
-#include "base/word_list.h"
+#include "base/memory.h"
 #include "options/consensus.h"
 
 /* Appends "name=value"; nothing when the value is NULL or empty. */

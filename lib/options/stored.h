@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 /* Words that change only tables of lines and messages. They do not keep PTX from being assembled

@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "base/buffer.h"
+#include "base/memory.h"
 
 /* What to do about a tool that is too old, for a message that goes on. */
 #define TOOLKIT_NAME_IT                                                                            \

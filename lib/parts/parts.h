@@ -9,10 +9,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/text.h"
 
-struct buffer;     /* base/buffer.h */
+struct buffer;     /* base/memory.h */
 struct ptx_module; /* ptx/module.h */
 struct used_names; /* input/used.h */
 

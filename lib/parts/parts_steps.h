@@ -12,9 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "base/buffer.h"
-#include "base/table.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "parts/parts.h"
 #include "ptx/item.h"

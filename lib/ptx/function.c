@@ -6,9 +6,8 @@
  * The body is skipped here; scan.c reads it. */
 #include "ptx/parser.h"
 
-#include "base/buffer.h"
-#include "base/context.h"
 #include "base/memory.h"
+#include "base/context.h"
 
 static void parse_alignments(struct parser *parser, uint32_t *alignment)
 {

@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "base/table.h"
+#include "base/text.h"
 #include "ptx/program.h"
 #include "ptx/symbol.h"
 

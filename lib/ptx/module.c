@@ -5,7 +5,7 @@
 
 #include "base/context.h"
 #include "base/memory.h"
-#include "base/table.h"
+#include "base/text.h"
 #include "ptx/lexer.h"
 #include "ptx/parser.h"
 #include "ptx/types.h"

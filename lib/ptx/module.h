@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/arch.h"
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "ptx/item.h"
 

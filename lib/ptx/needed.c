@@ -3,10 +3,10 @@
  * are skipped at memory speed. */
 #include "ptx/needed.h"
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/context.h"
 #include "base/search.h"
-#include "base/table.h"
+#include "base/text.h"
 #include "ptx/driver_functions.h"
 #include "ptx/module.h"
 #include "ptx/types.h"

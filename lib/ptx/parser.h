@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "base/table.h"
+#include "base/memory.h"
+#include "base/text.h"
 #include "ptx/lexer.h"
 #include "ptx/module.h"
 #include "ptx/types.h"

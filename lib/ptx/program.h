@@ -10,11 +10,11 @@
 #include <stdint.h>
 
 #include "base/arch.h"
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 struct ptx_module;      /* ptx/module.h */
-struct table;           /* base/table.h */
+struct table;           /* base/text.h */
 struct entry_selection; /* options/entries.h */
 struct members;         /* input/member.h */
 struct used_names;      /* input/used.h */

@@ -1,7 +1,7 @@
 /* source_place.h: finds the place in the user's sources for a place in PTX. */
 #pragma once
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "diag/diag.h"
 #include "ptx/module.h"
 

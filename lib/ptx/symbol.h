@@ -9,7 +9,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/table.h"
 #include "base/text.h"
 #include "ptx/item.h"
 #include "ptx/program.h"

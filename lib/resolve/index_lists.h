@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "base/memory.h"
 
 #define MERGE_NONE UINT32_MAX /* no symbol, section, file ... */
 

@@ -4,7 +4,7 @@
 
 #include <inttypes.h>
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "diag/escape.h"
 #include "ptx/module.h"
 #include "ptx/types.h"

@@ -14,9 +14,9 @@
 #include <inttypes.h>
 #include <xxhash.h>
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/context.h"
-#include "base/table.h"
+#include "base/text.h"
 #include "ptx/types.h"
 #include "split/plan.h"
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "ptx/item.h"
 #include "ptx/symbol.h"
 #include "split/split.h"

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/word_list.h"
+#include "base/memory.h"
 #include "base/search.h"
 #include "ptx/module.h"
 #include "ptx/types.h"

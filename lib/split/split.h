@@ -10,12 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "base/table.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "ptx/program.h"
 
-struct buffer; /* base/buffer.h */
+struct buffer; /* base/memory.h */
 
 struct chunk {
     uint32_t index;

@@ -11,7 +11,7 @@
 #include <xxhash.h>
 
 #include "base/search.h"
-#include "base/table.h"
+#include "base/text.h"
 #include "ptx/lexer.h"
 #include "ptx/module.h"
 

@@ -6,10 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arena.h"
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/context.h"
-#include "base/table.h"
 #include "base/text.h"
 #include "cubin/image.h"
 #include "diag/diag.h"

@@ -5,7 +5,7 @@
 #include <stddef.h>
 
 #include "base/arch.h"
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #define TRIAL_MOST 128

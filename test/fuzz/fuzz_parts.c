@@ -3,7 +3,7 @@
  * order and again, it must answer the same each time. */
 #include "fuzz.h"
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "input/file.h"
 #include "input/used.h"
 #include "parts/parts.h"

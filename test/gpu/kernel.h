@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "cubin/cubin.h"
 #include "driver.h"
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#include "base/buffer.h"
+#include "base/memory.h"
 
 /* The contents of a file that must be there; freed by the caller. */
 static inline struct buffer files_load(const char *path)

@@ -3,7 +3,7 @@
 
 #include <elf.h>
 
-#include "base/buffer.h"
+#include "base/memory.h"
 
 /* One section of a host object. */
 struct object_section {

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "base/arch.h"
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "toy/builtin.h"
 
 /* The whole file and a NUL, freed by the caller; NULL when it cannot be read. */

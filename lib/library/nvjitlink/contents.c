@@ -3,7 +3,7 @@
  * LTO-IR has ten times the number of its target at byte 0x1a (measured). */
 #include "library/nvjitlink/link.h"
 
-#include "base/little.h"
+#include "base/text.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "input/fatbin.h"

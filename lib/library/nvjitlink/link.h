@@ -2,9 +2,7 @@
 #pragma once
 
 #include "base/arch.h"
-#include "base/arena.h"
-#include "base/buffer.h"
-#include "base/word_list.h"
+#include "base/memory.h"
 #include "facts/toolkits.h"
 #include "library/nvjitlink/interface.h"
 #include "minilink/minilink.h"

@@ -1,6 +1,6 @@
 /* check_arena.c: memory that is freed all at once. */
 
-#include "base/arena.h"
+#include "base/memory.h"
 #include "base/context.h"
 #include "suite.h"
 

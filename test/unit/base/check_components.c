@@ -1,6 +1,6 @@
 /* check_components.c: strongly connected components, each behind those that it leads to. */
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "base/components.h"
 #include "suite.h"
 

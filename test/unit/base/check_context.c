@@ -1,10 +1,8 @@
 /* Unwinding: recovery points, deferred cleanups, contexts of threads, and messages without memory.
  */
-#include "base/arena.h"
-#include "base/buffer.h"
-#include "base/context.h"
 #include "base/memory.h"
-#include "base/table.h"
+#include "base/context.h"
+#include "base/text.h"
 #include "messages.h"
 #include "suite.h"
 

@@ -1,7 +1,7 @@
 /* check_symbol_names.c: names as a person writes them, in bounded memory and time. */
 #include "diag/symbol_names.h"
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "suite.h"
 
 static struct arena arena;

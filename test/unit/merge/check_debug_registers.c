@@ -1,6 +1,6 @@
 /* check_debug_registers.c: what debug information says of registers of functions that are not in
  * the output, and of labels that are nowhere. */
-#include "base/little.h"
+#include "base/text.h"
 #include "merged_output.h"
 
 #define SECTION ".nv_debug_info_reg_sass"

@@ -1,7 +1,7 @@
 /* check_merge: the merger on small real cubins (fixtures/merge, made by ptxas 13.0): what must be
  * in the output, and every refusal with its text. Needs no CUDA. */
 
-#include "base/little.h"
+#include "base/text.h"
 #include "input/used.h"
 #include "resolve/index_lists.h"
 #include "merged_output.h"

@@ -1,6 +1,6 @@
 /* check_declaration.c: which declarations are taken, and which may follow one of the same name. */
 
-#include "base/buffer.h"
+#include "base/memory.h"
 #include "ptx/declaration.h"
 #include "ptx/module.h"
 #include "ptx/types.h"
