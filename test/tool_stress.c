@@ -13,7 +13,7 @@
 #include <signal.h>
 #include <sys/time.h>
 
-#include "base/arch.h"
+#include "facts/targets.h"
 #include "base/context.h"
 #include "diag/diag.h"
 #include "library/process.h"

@@ -1,14 +1,12 @@
 /* tool_tables.c: prints what the tables say, over all that may be asked of them, for a golden. */
 #include <stdio.h>
 
-#include "base/arch.h"
+#include "facts/targets.h"
 #include "base/memory.h"
 #include "cubin/format.h"
 #include "diag/escape.h"
-#include "facts/targets.h"
-#include "facts/toolkits.h"
 #include "input/file.h"
-#include "input/offload.h"
+#include "input/hostobj.h"
 #include "ptx/lexer.h"
 #include "language/opcode.h"
 #include "toy/phases.h"

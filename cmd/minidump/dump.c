@@ -7,14 +7,12 @@
 #include "base/search.h"
 #include "diag/diag.h"
 #include "diag/escape.h"
-#include "facts/toolkits.h"
-#include "input/archive.h"
-#include "input/bitcode.h"
+#include "facts/targets.h"
+#include "input/file.h"
+#include "input/rawcode.h"
 #include "input/fatbin.h"
 #include "input/hostobj.h"
-#include "input/inflate.h"
 #include "input/member.h"
-#include "input/offload.h"
 
 /* What a file's entries may decompress to without --decompression-limit: in all, or for each byte
  * of the file, whichever is more. Real ones give a twentieth. */

@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-#include "base/arch.h"
+#include "facts/targets.h"
 #include "base/text.h"
 #include "input/file.h"
 

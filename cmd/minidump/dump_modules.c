@@ -10,7 +10,7 @@
 #include "base/context.h"
 #include "base/text.h"
 #include "dump.h"
-#include "input/archive.h"
+#include "input/file.h"
 #include "input/hostobj.h"
 
 #define PREFIX TEXT("__cudaRegisterLinkedBinary")

@@ -9,7 +9,6 @@
 
 #include "diag/diag.h"
 #include "facts/targets.h"
-#include "input/bitcode.h"
 #include "input/rawcode.h"
 
 /* First bytes of LTO-IR; its version is in the two bytes after them. Without them, the version that

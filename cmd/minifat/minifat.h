@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "base/arch.h"
+#include "facts/targets.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "input/fatbin.h"
@@ -37,7 +37,7 @@ bool inspect_file(const struct input_file *file, const struct inspect_request *r
 
 void inspect_free(struct inspected *image);
 
-/* pack.c: writing fatbins and offload binaries, the counterpart of input/fatbin.h and offload.h. */
+/* pack.c: writing fatbins and offload binaries, the counterpart of input/fatbin.h and hostobj.h. */
 
 enum pack_compression {
     PACK_DEFAULT, /* PTX, and cubins with debug information, by zstd; the rest stored */

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "command/option_table.h"
-#include "command/response_file.h"
+#include "command/options.h"
 
 /* getopt returns 1 for an operand; the codes of rows begin here. */
 #define FIRST_ROW 256

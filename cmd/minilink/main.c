@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "base/context.h"
-#include "command/completions.h"
+#include "command/options.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "link/link.h"

@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "assemble/assembler.h"
-#include "base/arch.h"
+#include "facts/targets.h"
 #include "distribute/distribute.h"
 #include "pool/jobserver.h"
 #include "split/split.h"

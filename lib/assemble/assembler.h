@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-#include "base/arch.h"
+#include "facts/targets.h"
 #include "base/memory.h"
 #include "base/context.h"
 #include "cache/cache.h"

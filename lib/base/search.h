@@ -1,8 +1,12 @@
-/* search.h: sorting arrays, binary search in sorted ones, and the largest of several values. */
+/* search.h: sorting arrays, binary search in sorted ones, the largest of several values, components
+ * of graphs, and how far words are apart. */
 #pragma once
 
 #include <stddef.h>
 #include <stdlib.h>
+
+#include "base/memory.h"
+#include "base/text.h"
 
 /* qsort for an array that may be empty and then NULL, which qsort does not accept. */
 #define SORT(array, count, compare)                                                                \
@@ -48,3 +52,28 @@
         }                                                                                          \
         search_low_;                                                                               \
     })
+
+/* Strongly connected components of a graph: maximal sets of nodes that all reach each other, such
+ * as mutually recursive functions. */
+#define COMPONENTS_END UINT32_MAX
+
+struct components_graph {
+    void *argument;
+    size_t node_count;
+    /* The target of a node's edge number `position`; COMPONENTS_END after the last. */
+    uint32_t (*successor)(void *argument, uint32_t node, uint32_t position);
+    /* Called for each component, after all others that it leads to. is_open is true for its
+     * members, and false for the nodes of those others. */
+    void (*finish)(void *argument, const uint32_t *members, size_t count, const bool *is_open);
+};
+
+/* Tarjan's algorithm, linear, without recursion; its scratch memory is in `arena`. */
+void components_find(const struct components_graph *graph, struct arena *arena);
+
+/* Longer words are not compared: no option or keyword is as long. */
+#define EDIT_DISTANCE_LONGEST 48u
+
+/* How many bytes must be inserted, deleted, changed, or swapped with the next one, to turn `from`
+ * into `to`. SIZE_MAX when it is more than `most`, or either has more than EDIT_DISTANCE_LONGEST.
+ */
+size_t edit_distance(struct text from, struct text to, size_t most);

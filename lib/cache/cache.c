@@ -17,7 +17,7 @@
 
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "input/watch.h"
+#include "input/file.h"
 #include "os/descriptor.h"
 #include "os/folder.h"
 

@@ -46,7 +46,7 @@ struct cache_statistics {
 };
 
 struct cache;
-struct watch; /* input/watch.h */
+struct watch; /* input/file.h */
 
 /* Opens the request's folder, and makes it if necessary. NULL when there is none, or, with a
  * warning, when it cannot be used. After a file in `watch` (which may be NULL) has changed, no

@@ -3,13 +3,12 @@
  *
  * Each shell's grammar is that of its manual: bash(1), "Programmable Completion"; zshcompsys(1),
  * "_arguments"; fish's complete(1). */
-#include "command/completions.h"
+#include "command/options.h"
 
 #include <string.h>
 
-#include "base/arch.h"
-#include "command/option_table.h"
 #include "facts/targets.h"
+#include "command/option_table.h"
 
 enum argument { ARGUMENT_NONE, ARGUMENT_ANY, ARGUMENT_FILE, ARGUMENT_FOLDER, ARGUMENT_WORDS };
 

@@ -3,11 +3,49 @@
  * process-wide state, looks them up one by one. */
 #pragma once
 
+#include <stdio.h>
+
 #include "assemble/assembler.h"
 #include "base/memory.h"
-#include "command/response_file.h"
 #include "diag/diag.h"
+#include "input/file.h"
 #include "link/link.h"
+#include "os/file.h"
+
+/* response_file.c: the command line as a list of words, with response files expanded in their
+ * place.
+ *
+ * @file follows GNU's convention (white space separates, quotes and backslash protect, files may
+ * name files); a word @name stays as it is when there is no such file. A quote that is not closed
+ * is an error, as in nvlink's -optf. */
+
+/* How deep files may name files. */
+#define RESPONSE_FILE_DEEPEST 16
+
+/* All response files of one command line. Start with {0}; the caller frees `watch`. */
+struct response_file_total {
+    const char **files; /* their paths, each as often as it was read; in the arena */
+    size_t file_count, file_capacity;
+    size_t bytes;
+    unsigned depth;     /* how many are being read, each named by the one before */
+    struct watch watch; /* which versions of them were read */
+    struct file_identity nested[RESPONSE_FILE_DEEPEST]; /* the last one read at each depth */
+};
+
+/* Start with {.total = ...}. The list and the words live in the arena. */
+struct response_file {
+    char **list;
+    size_t count;
+    size_t capacity;
+    struct response_file_total *total;
+};
+
+/* Appends a word of a command line, or the words of the file in @file. False when reported. */
+bool response_file_add(struct response_file *words, struct arena *arena, char *word);
+
+/* Appends the words of the file `path`. False when reported: no such file, it names itself, nested
+ * too deep, too much in all, a quote that is not closed. */
+bool response_file_add_file(struct response_file *words, struct arena *arena, const char *path);
 
 enum options_action {
     OPTIONS_LINK,        /* go on and link */
@@ -131,3 +169,14 @@ void reporting_tell_ignored(const struct options *options);
 
 /* Reports what was counted instead of shown, and frees the counts. */
 void reporting_end(struct options *options);
+
+/* completions.c: scripts with which shells complete minilink's command lines. They are the files of
+ * completions/, which the build turns into strings; what stands in the place of markers (@OPTIONS@)
+ * is made from the option table. */
+extern const char completions_bash[];
+extern const char completions_zsh[];
+extern const char completions_fish[];
+
+/* Writes the script that completes the words of a minilink command line in `shell`, to be sourced
+ * by bash, or put on the path of functions or completions of zsh or fish, respectively. */
+void completions_write(FILE *out, enum shell shell);

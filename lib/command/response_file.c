@@ -1,6 +1,6 @@
 /* response_file.c: response files: words between blanks, with quotes and backslashes, and files
  * that name files. */
-#include "command/response_file.h"
+#include "command/options.h"
 
 #include <errno.h>
 #include <stdio.h>

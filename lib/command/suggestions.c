@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/memory.h"
-#include "base/edit_distance.h"
+#include "base/search.h"
 
 /* The most equally near names that are suggested. */
 #define MOST_HINTS 3u

@@ -1,7 +1,7 @@
 /* compat.h: merges the records of several cubins' .nv.compat by the rules of facts/compat.def. */
 #pragma once
 
-#include "base/arch.h"
+#include "facts/targets.h"
 #include "base/memory.h"
 #include "cubin/cubin.h"
 

@@ -1,9 +1,8 @@
 /* empty.h: a cubin without code, for links whose inputs have none. */
 #pragma once
 
-#include "base/arch.h"
+#include "facts/targets.h"
 #include "cubin/cubin.h"
-#include "facts/toolkits.h"
 
 /* Fills *cubin with a relocatable cubin for `arch` that has only the notes which the toolkit's
  * nvlink writes. A link of inputs without device code merges it; nvlink also writes a file then, on

@@ -9,9 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "facts/attributes.h"
-#include "facts/relocation_types.h"
-#include "facts/sections.h"
+#include "facts/cubins.h"
 #include "facts/targets.h"
 
 #ifndef EM_CUDA

@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "facts/sections.h"
+#include "facts/cubins.h"
 
 struct image_section {
     struct text name;

@@ -5,8 +5,8 @@
 #include "base/text.h"
 #include "cubin/mercury.h"
 #include "diag/diag.h"
-#include "facts/attributes.h"
-#include "facts/toolkits.h"
+#include "facts/cubins.h"
+#include "facts/targets.h"
 
 bool unknown_is(const struct cubin_section *section)
 {

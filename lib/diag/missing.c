@@ -1,8 +1,7 @@
 /* missing.c: collects references and names; what is similar is searched for. */
-#include "diag/missing.h"
+#include "diag/symbol_names.h"
 
 #include "base/search.h"
-#include "diag/symbol_names.h"
 
 /* Most notes of each kind under one message. */
 #define MOST_NOTES 3u

@@ -16,12 +16,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arch.h"
+#include "facts/targets.h"
 #include "base/memory.h"
 #include "base/context.h"
 #include "base/text.h"
 #include "cache/key.h"
-#include "input/watch.h"
+#include "input/file.h"
 
 /* The user's options. */
 struct distribution {

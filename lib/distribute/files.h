@@ -4,7 +4,7 @@
 #include <stdbool.h>
 
 #include "base/text.h"
-#include "input/watch.h"
+#include "input/file.h"
 #include "os/file.h"
 
 /* A whole file. Start with {0}. */

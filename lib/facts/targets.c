@@ -1,9 +1,101 @@
-/* targets.c: searches the rows of targets.def and runs_on.def. */
+/* targets.c: searches the rows of targets.def, runs_on.def, toolkits.def and behaviours.def. */
 #include "facts/targets.h"
 
 #include <stddef.h>
+#include <stdio.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
+
+bool arch_parse(struct text name, const char *prefix, struct arch *arch)
+{
+    char suffix = 0;
+    uint64_t sm;
+
+    if (!text_skip(&name, text_of(prefix)) || !text_scan_number(&name, &sm) || sm < 10 || sm > 999)
+        return false;
+    if (text_equal(name, TEXT("a")) || text_equal(name, TEXT("f")))
+        suffix = *name.data;
+    else if (name.size)
+        return false;
+    *arch = (struct arch){(uint32_t)sm, suffix};
+    return true;
+}
+
+const char *arch_name(struct arch arch, char name[ARCH_NAME_SIZE])
+{
+    snprintf(name, ARCH_NAME_SIZE, "sm_%u%.1s", arch.sm % 10000, arch.suffix ? &arch.suffix : "");
+    return name;
+}
+
+static const struct toolkit_facts toolkits[] = {
+#define TOOLKIT(version, release, ptx, finalizer, finalizer_version)                               \
+    {version, release, ptx, finalizer, finalizer_version},
+#include "facts/toolkits.def"
+#undef TOOLKIT
+};
+
+static const struct toolkit_range behaviours[] = {
+#define BEHAVIOUR(name, first, last) {first, last},
+#include "facts/behaviours.def"
+#undef BEHAVIOUR
+};
+
+const struct toolkit_facts *toolkits_find(unsigned version)
+{
+    size_t i = COUNT_OF(toolkits) - 1;
+
+    while (i > 0 && toolkits[i].version > version)
+        i--;
+    return &toolkits[i];
+}
+
+const struct toolkit_facts *toolkits_newest(void)
+{
+    return &toolkits[COUNT_OF(toolkits) - 1];
+}
+
+const struct toolkit_facts *toolkits_of_ptx(unsigned major, unsigned minor)
+{
+    for (size_t i = 0; i < COUNT_OF(toolkits); i++)
+        if (toolkits[i].ptx == 10 * major + minor)
+            return &toolkits[i];
+    return NULL;
+}
+
+bool toolkit_does(const struct toolkit_facts *toolkit, enum toolkit_behaviour behaviour)
+{
+    return toolkit_is_in(toolkit, behaviours[behaviour]);
+}
+
+unsigned toolkits_last(enum toolkit_behaviour behaviour)
+{
+    return behaviours[behaviour].last;
+}
+
+bool toolkits_ptx_is_newer(unsigned major, unsigned minor)
+{
+    unsigned newest = toolkits_newest()->ptx;
+
+    return major > newest / 10 || (major == newest / 10 && minor > newest % 10);
+}
+
+bool toolkits_ptx_is_known(unsigned major, unsigned minor)
+{
+    static const uint8_t minor_versions[] = {0, 6, 4, 3, 4, 2, 6, 9, 9, 10}; /* by major */
+
+    return major < sizeof minor_versions && minor < minor_versions[major] &&
+           !toolkits_ptx_is_newer(major, minor);
+}
+
+unsigned toolkit_version_read(struct text text)
+{
+    uint64_t major, minor;
+
+    if (!text_scan_number(&text, &major) || major > 99 || !text_skip(&text, TEXT(".")) ||
+        !text_scan_number(&text, &minor) || minor > 9)
+        return 0;
+    return (unsigned)(10 * major + minor);
+}
 
 static const struct target_facts rows[] = {
 #define TARGET(sm, family, most_shared, reserved, parameters, threads, flags, fast_path)           \

@@ -3,13 +3,12 @@
  * An archive is "!<arch>\n" and then members: a 60-byte text header and the data, padded to 2
  * bytes. A name is in the header ("x.o/"), in the table of long names, which comes first ("/123",
  * GNU), or in front of the data ("#1/20", BSD, with that many bytes). */
-#include "input/archive.h"
+#include "input/file.h"
 
 #include <ar.h>
 #include <limits.h>
 
 #include "diag/diag.h"
-#include "input/file.h"
 
 #define THIN_MAGIC "!<thin>\n"
 

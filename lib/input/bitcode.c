@@ -5,7 +5,7 @@
  * the record's numbers are stored. Those that one block defines for others (BLOCKINFO) are not
  * supported: the blocks that are read here do not use them. Each step consumes bits, whatever the
  * bytes are, so that the time is bounded by their number. */
-#include "input/bitcode.h"
+#include "input/rawcode.h"
 
 #include "base/context.h"
 #include "base/text.h"

@@ -11,7 +11,7 @@
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "input/hostobj.h"
-#include "input/select.h"
+#include "input/member.h"
 
 #define SM_LIMIT 1000u
 #define SUFFIXES 3u

@@ -1,4 +1,4 @@
-/* fatbin.h: reading the fatbin container.
+/* fatbin.h: reading the fatbin container, and decompressing payloads.
  *
  * Layout (little endian; measured on CUDA's fatbinary and nvcc): a 16-byte outer header {u32 magic
  * 0xBA55ED50, u16 version 1, u16 header size 16, u64 size of everything after it}, then entries,
@@ -18,7 +18,8 @@
  */
 #pragma once
 
-#include "base/arch.h"
+#include "facts/targets.h"
+#include "base/memory.h"
 #include "base/text.h"
 
 #define FATBIN_MAGIC         0xBA55ED50u
@@ -127,3 +128,27 @@ bool fatbin_open(struct fatbin *fatbin, const char *name, struct bytes data, siz
 
 /* Reads the next entry. Of a concatenated one, which is none by itself, each part is an entry. */
 enum fatbin_result fatbin_next(struct fatbin *fatbin, struct fatbin_entry *entry);
+
+/* Decompressing payloads, with limits against hostile ones (inflate.c). */
+/* No real payload comes near: guards against decompression bombs. */
+#define INFLATE_MAXIMUM (UINT64_C(1) << 30)
+
+/* A limit for several entries together: thousands of small ones can fill memory, too. */
+struct inflation {
+    uint64_t limit;     /* bytes; 0 = none */
+    uint64_t used;      /* bytes that the entries so far have decompressed to */
+    const char *option; /* that sets the limit, for messages */
+};
+
+/* Sets *code to the entry's payload, or its part of one, as it was before compression: a view of
+ * the container when it is stored, else bytes in `arena`. The whole payload's are counted in
+ * `inflation`. `name` is the member, for messages. False, and an error, when the stated size
+ * exceeds INFLATE_MAXIMUM or what the limit leaves, or the payload is damaged, scrambled, or gives
+ * another size. */
+bool inflate_entry(const struct fatbin_entry *entry, const char *name, struct inflation *inflation,
+                   struct arena *arena, struct bytes *code);
+
+/* The first bytes of an entry's code, at most `size` of them, without inflating what follows.
+ * Returns how many were written to `head`; 0 when the payload is opaque or damaged, or the entry a
+ * part that is further into a payload than real ones are, which is not reported. */
+size_t inflate_head(const struct fatbin_entry *entry, uint8_t *head, size_t size);

@@ -1,4 +1,5 @@
-/* file.h: opening operands and classifying them by their content.
+/* file.h: opening operands and classifying them by their content; archives; and whether files have
+ * changed since.
  *
  * Regular files are mapped read-only until inputs_close(), and later stages use views into them.
  * Read into memory instead are pipes, files written to within the last two seconds, since another
@@ -7,7 +8,6 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "input/watch.h"
 #include "os/file.h"
 
 enum file_kind {
@@ -20,8 +20,8 @@ enum file_kind {
     FILE_CUBIN,         /* ELF with e_machine EM_CUDA */
     FILE_PTX,           /* text with a .version directive before any other */
     FILE_LTOIR,         /* raw LTO-IR, magic 0x7F4E43ED */
-    FILE_BITCODE,       /* LLVM bitcode (input/bitcode.h), for whatever target */
-    FILE_OFFLOAD,       /* offload binaries (input/offload.h) */
+    FILE_BITCODE,       /* LLVM bitcode (input/rawcode.h), for whatever target */
+    FILE_OFFLOAD,       /* offload binaries (input/hostobj.h) */
     FILE_TILE,          /* Tile IR, which is compiled by other tools than device linkers */
     FILE_TEXT,          /* other text */
     FILE_UNKNOWN,
@@ -106,3 +106,80 @@ uint32_t file_code_kind(enum file_kind kind);
 
 /* "archive", "PTX text", ...: for messages. */
 const char *file_kind_name(enum file_kind kind);
+
+/* The members of an ar archive; and thin archives, which have only the names of their members (ar's
+ * option T), as Meson makes them (archive.c).
+ *
+ * A thin archive is "!<thin>\n" and then the headers of an ordinary one, with every name in the
+ * table of long names, and without data except that table's and the symbol table's. A name is a
+ * path from the archive's folder, as in GNU ar and ld; nvlink was measured to take it from the
+ * working folder, and to fail elsewhere. */
+struct input_file;
+
+/* A position in an archive. */
+struct archive {
+    const char *name; /* for messages */
+    struct bytes data;
+    bool is_thin;      /* only tables have data */
+    bool is_file;      /* no archive: the file is itself what is in it */
+    bool is_damaged;   /* reported */
+    size_t offset;     /* of the next header */
+    struct text table; /* of long names */
+};
+
+/* Opens the archive `data`. Thin ones are refused with an error: is_damaged. */
+void archive_open(struct archive *archive, const char *name, struct bytes data);
+
+/* The same for a file; one that is no archive is itself the only member, without a name. */
+void archive_open_file(struct archive *archive, const struct input_file *file);
+
+/* Reads the next member that is no symbol or name table; `data` is inside the archive's bytes.
+ * False at the end, or with an error that names the offset when the archive is damaged. */
+bool archive_next(struct archive *archive, struct text *name, struct bytes *data);
+
+/* "lib.a(b.o)", in the arena; the file's name for a member without one. */
+const char *archive_object_name(const struct archive *archive, struct text member,
+                                struct arena *arena);
+
+/* True when `data` begins as a thin archive. */
+bool thin_is(struct bytes data);
+
+/* The files that a link's result depends on, and whether they have changed (watch.c).
+ *
+ * Each is noted when it is opened, before it is read, and checked before any result made from it
+ * gets its name or is cached. Properties. A link that finds all files unchanged has used one
+ * version of each, whoever wrote to them before or afterwards. Safety. The link thread adds files
+ * while no other thread checks them; any thread may check. */
+struct watched;
+
+/* Start with {0}. */
+struct watch {
+    struct arena arena;
+    struct watched *list;
+    size_t count, capacity;
+    bool has_told; /* the changes have been reported */
+};
+
+/* Adds an input file, whose version was taken before it was read. `contents` is what was read, for
+ * a file that is not settled (file_version_is_settled): a mapping of such a file will not do. It
+ * may be NULL for a settled file. `path` is copied. `watch` may be NULL: then nothing happens. */
+void watch_add(struct watch *watch, const char *path, const struct file_version *version,
+               const struct bytes *contents);
+
+/* Adds the files of another list. `from` may be NULL. */
+void watch_add_all(struct watch *watch, const struct watch *from);
+
+/* Adds a tool, an assembler or a library that compiles, as it is now. A missing one, or one that is
+ * no regular file, is ignored: the code that runs it reports that. */
+void watch_add_tool(struct watch *watch, const char *path);
+
+/* True when nothing has changed. Each file that has is reported as a fatal error, the first time.
+ * Only for the link thread. Accepts NULL. */
+bool watch_check(struct watch *watch);
+
+/* The same for any thread, without messages. With `tools_alone` inputs are not checked: results
+ * made of bytes in memory depend on tools only. */
+bool watch_holds(const struct watch *watch, bool tools_alone);
+
+/* For CONTEXT_DEFER, too. */
+void watch_free(void *watch);

@@ -3,7 +3,7 @@
  * fatbinary writes three forms: stored, an LZ4 block without frame, a zstd frame. The stated size
  * comes from a foreign file, so it is checked before memory is allocated, against the most that the
  * compressed bytes can give, and afterwards, against what they gave. */
-#include "input/inflate.h"
+#include "input/fatbin.h"
 
 #include <limits.h>
 #include <lz4.h>

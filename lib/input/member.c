@@ -13,12 +13,9 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
-#include "input/archive.h"
-#include "input/bitcode.h"
-#include "input/hostobj.h"
-#include "input/offload.h"
+#include "input/file.h"
 #include "input/rawcode.h"
-#include "input/select.h"
+#include "input/hostobj.h"
 
 /* Most targets that one compilation has images for. */
 #define MOST_TARGETS 32u

@@ -1,7 +1,7 @@
 /* modules.c: module ids, and their order as nvlink was measured to write it: the first id of each
  * input, in order; then the inputs' other ids (`ld -r` puts several into one), last first. The
  * toolkit's libraries come after all others wherever they are named. */
-#include "input/modules.h"
+#include "input/used.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "input/archive.h"
+#include "input/file.h"
 #include "input/hostobj.h"
 #include "input/member.h"
 

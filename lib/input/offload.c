@@ -1,5 +1,5 @@
 /* offload.c: reads headers, entries and texts, each checked before it is used. */
-#include "input/offload.h"
+#include "input/hostobj.h"
 
 #include "base/text.h"
 #include "diag/diag.h"

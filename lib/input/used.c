@@ -7,7 +7,7 @@
 
 #include "base/context.h"
 #include "base/search.h"
-#include "input/archive.h"
+#include "input/file.h"
 #include "input/hostobj.h"
 #include "input/member.h"
 

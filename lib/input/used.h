@@ -1,4 +1,4 @@
-/* used.h: which kernels and variables host code uses.
+/* used.h: what host objects list: the kernels and variables that host code uses, and module ids.
  *
  * The compiler lists in each host object the device symbols that its host code names:
  * NUL-terminated names, in which `*` stands for any characters, in sections .nvHRKE and .nvHRKI
@@ -102,3 +102,23 @@ bool used_names_variable(const struct used_names *used, struct text variable);
 bool used_has_variable(const struct used_names *used, struct text variable);
 
 void used_free(struct used_names *used);
+
+/* modules.c: the file of -register-link-binaries.
+ *
+ * Each host object with relocatable device code has a name, its module id, in section
+ * __nv_module_id. Its start-up code calls __cudaRegisterLinkedBinary<id>, which is made by
+ * compiling nvcc's link.stub with a list of the linked objects' ids:
+ *
+ *     #define NUM_PRELINKED_OBJECTS 2
+ *     DEFINE_REGISTER_FUNC(_ac0448fe_4_a_cu__Z2kaPi)
+ *     DEFINE_REGISTER_FUNC(_beb1e710_4_b_cu__Z1fi)
+ *
+ * An object that nvcc -dlink made registers objects already; it names them as "def <id>". Such ids
+ * are left out. All measured on nvlink. */
+/* Appends the list for all inputs to `list`; without those of the toolkit's libraries when
+ * `without_system`, and the last input first with `last_first`, as nvlink lists those of a program
+ * that comes from LTO-IR alone. Files of device code whose names are in `compiled`, which may be
+ * NULL, are left out: the link has compiled their LTO-IR, and nvlink lists only host objects then.
+ * False, and an error for each, when an id is no C identifier. */
+bool modules_list(struct buffer *list, const struct inputs *inputs, const struct table *compiled,
+                  bool without_system, bool last_first);

@@ -1,5 +1,5 @@
 /* watch.c: a list of file versions, with a hash of the contents for those that are not settled. */
-#include "input/watch.h"
+#include "input/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

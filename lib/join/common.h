@@ -1,4 +1,4 @@
-/* common.h: what both ways to join share: the classes of sections (facts/sections.h), and records
+/* common.h: what both ways to join share: the classes of sections (facts/cubins.h), and records
  * with the result's symbols. */
 #pragma once
 
@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "cubin/cubin.h"
-#include "facts/sections.h"
+#include "facts/cubins.h"
 
 /* Sets of classes. */
 #define CLASS_SET(class)       (UINT64_C(1) << CLASS_##class)

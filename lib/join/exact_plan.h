@@ -10,7 +10,7 @@
 #include "cubin/cubin.h"
 #include "cubin/image.h"
 #include "cubin/mercury.h"
-#include "facts/toolkits.h"
+#include "facts/targets.h"
 #include "join/common.h"
 #include "join/join.h"
 

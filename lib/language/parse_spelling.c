@@ -1,6 +1,6 @@
 /* parse_spelling.c: an opcode with its modifiers, "ld.global.nc.u32": parses it, checks that the
  * language has it, and finds its row of operand rules. */
-#include "base/arch.h"
+#include "facts/targets.h"
 #include "language/opcode.h"
 #include "language/parser.h"
 

@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arch.h"
+#include "facts/targets.h"
 #include "base/text.h"
 #include "language/body.h"
 #include "language/opcode.h"

@@ -2,7 +2,7 @@
 
 #include "command/options.h"
 #include "distribute/files.h"
-#include "input/archive.h"
+#include "input/file.h"
 #include "library/handle.h"
 
 /* Nothing that can be linked is larger, and sizes may be added to it. */

@@ -7,7 +7,7 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "link/stages.h"
-#include "options/forward.h"
+#include "options/consensus.h"
 #include "os/self_exec.h"
 #include "pool/pool.h"
 #include "ptx/module.h"

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "assemble/assembler.h"
-#include "base/arch.h"
+#include "facts/targets.h"
 #include "base/memory.h"
 #include "cache/cache.h"
 #include "distribute/distribute.h"

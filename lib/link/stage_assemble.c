@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "link/stages.h"
-#include "options/forward.h"
+#include "options/consensus.h"
 
 /* Under -lto users expect code that runs. If a ptxas is installed, says how to use it. */
 static void tell_of_ptxas(const struct assembler_request *request)

@@ -1,7 +1,7 @@
 /* stage_write.c: the files that a link writes: the image, lists and reports, all or none. */
 #include "base/context.h"
 #include "diag/diag.h"
-#include "input/modules.h"
+#include "input/used.h"
 #include "link/stages.h"
 #include "output/output.h"
 #include "ptx/needed.h"

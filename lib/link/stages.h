@@ -29,9 +29,9 @@ void stage_release(struct link *link);
  * options
  *
  * Measured on nvlink 13.0 and 13.5: each PTX member is assembled apart, with the options stored in
- * it (options/stored.h), and merged at its place among the inputs; what LTO makes is merged where
- * the toolkit's nvlink does (MERGES_LTO_FIRST in facts/behaviours.def), and is assembled with the
- * limit on registers that its own options agree on. Members with the same options give the same
+ * it (options/consensus.h), and merged at its place among the inputs; what LTO makes is merged
+ * where the toolkit's nvlink does (MERGES_LTO_FIRST in facts/behaviours.def), and is assembled with
+ * the limit on registers that its own options agree on. Members with the same options give the same
  * code in one program, which is nearly every link. In others, a group is a run of neighbours: of
  * weak definitions the first may count, so that the order of the merge must be the inputs'. */
 

@@ -13,8 +13,7 @@
 #include "lto/lto.h"
 #include "merge/merge.h"
 #include "observe/observe.h"
-#include "options/entries.h"
-#include "options/stored.h"
+#include "options/consensus.h"
 #include "os/toolkit_version.h"
 #include "ptx/program.h"
 
@@ -191,7 +190,7 @@ bool state_has_merge(const struct link *link);
 /* Whether the list of modules has the last input first, as nvlink's has when it does not merge. */
 bool state_lists_last_first(const struct link *link);
 
-/* True when no input and no tool has changed since it was opened (input/watch.h), or found, before
+/* True when no input and no tool has changed since it was opened (input/file.h), or found, before
  * it was hashed for a key or run. Else that is reported, the link fails with LINK_ENVIRONMENT, and
  * what it has stored in the cache is removed. A last check comes when everything has been written
  * and no file has its final name yet. A chunk or an LTO part is made of bytes in memory, so it is

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "input/bitcode.h"
+#include "input/rawcode.h"
 #include "lto/llvm.h"
 #include "lto/lto_steps.h"
 #include "os/descriptor.h"

@@ -5,7 +5,6 @@
 
 #include "diag/diag.h"
 #include "facts/targets.h"
-#include "facts/toolkits.h"
 #include "input/used.h"
 #include "lto/lto_steps.h"
 #include "pool/child_tokens.h"

@@ -13,7 +13,7 @@
 #include "cache/cache.h"
 #include "distribute/distribute.h"
 #include "input/member.h"
-#include "input/watch.h"
+#include "input/file.h"
 #include "options/consensus.h"
 #include "os/toolkit.h"
 #include "pool/jobserver.h"

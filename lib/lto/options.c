@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "input/used.h"
-#include "options/forward.h"
+#include "options/consensus.h"
 #include "pool/pool.h"
 
 /* libnvvm's names of the lists. */

@@ -1,7 +1,7 @@
 /* relocate.h: a list of relocations while it is processed. */
 #pragma once
 
-#include "facts/relocation_types.h"
+#include "facts/cubins.h"
 #include "merge/placing.h"
 
 /* An offset in a constant bank that goes into the twin of code. */

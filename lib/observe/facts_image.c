@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "facts/sections.h"
+#include "facts/cubins.h"
 #include "observe/facts.h"
 
 const char *const facts_class_names[FACT_CLASSES] = {

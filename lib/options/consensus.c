@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "diag/diag.h"
-#include "input/select.h"
+#include "input/member.h"
 
 /* Shared by the checks. */
 struct reach {

@@ -1,10 +1,15 @@
-/* consensus.h: combining the options that LTO members were compiled with, which they carry as text,
- * with the command line, by a state machine per option (minilink-internals(7), Value consensus). */
+/* consensus.h: the options that members were compiled with, which they carry as text, combined with
+ * those of the command line, by a state machine per option (minilink-internals(7), Value
+ * consensus); and what other programs are given of them. */
 #pragma once
 
+#include <regex.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
+#include "base/memory.h"
+#include "base/text.h"
 #include "input/member.h"
 
 /* The states of minilink-internals(7), Value consensus, with the same numbers. */
@@ -76,7 +81,7 @@ struct option_request {
     const char *ofast_compile; /* -Ofc value, or NULL */
 };
 
-/* The result; options/forward.h passes it to other programs. Start with {0}. */
+/* The result. Start with {0}. */
 struct agreement {
     struct consensus embedded[EMBEDDED_COUNT]; /* over all members, before the command line */
     int32_t split_compile;          /* value in force; 1 = off, 0 = number of CPUs; 1 too when the
@@ -102,3 +107,107 @@ struct agreement {
  * member with its value. False when it is fatal. */
 bool consensus_reach(struct agreement *agreement, const struct members *members,
                      const struct option_request *request);
+
+/* entries.c: the kernels that -Xptxas -e names.
+ *
+ * ptxas looks for them in the one module that it is given. A chunk has only some of them, so the
+ * link selects them itself. Measured on nvlink: under -lto, where all code comes from LTO-IR,
+ * kernels that are not named are dropped, split or not; nothing is dropped where the code is
+ * relocatable. */
+
+/* An extended regular expression of POSIX, and its text. */
+struct entry_pattern {
+    struct text text;
+    regex_t expression;
+};
+
+struct entry_selection {
+    struct text *names; /* each once or several times, as given */
+    size_t count, capacity;
+    struct entry_pattern *patterns; /* of minilink's own --entry-pattern, and -E */
+    size_t pattern_count, pattern_capacity;
+    const char *const *others; /* the words that are not about entries; ends with NULL */
+    bool is_compile_only;      /* -c is among them */
+    bool is_patch;             /* -astoolspatch: functions alone, which nothing calls */
+    bool is_extensible;        /* -ewp: exported symbols stay */
+};
+
+/* Reads the assembler's options `words` (ends with NULL, or is NULL): --entry, and -e, with a list
+ * of names after `=` or in the next word, and --entry-pattern, and -E, with a list of expressions.
+ * The result refers to the words, and to `arena`; entries_free frees the rest. False, and an error,
+ * when an expression is invalid. */
+bool entries_read(struct entry_selection *selection, struct arena *arena, const char *const *words);
+
+/* True when the pattern matches the name or a part of it. Raises LINK_NO_MEMORY. */
+bool entries_pattern_matches(const struct entry_pattern *pattern, struct text name);
+
+/* True when some pattern matches the kernel's name. */
+bool entries_match(const struct entry_selection *selection, struct text kernel);
+
+void entries_free(struct entry_selection *selection);
+
+/* forward.c: the options agreed on as words for libnvJitLink and ptxas (minilink-internals(7),
+ * Option forwarding). The spellings are those of libnvJitLink, which hands them to libnvvm, and of
+ * ptxas; members carry cicc's. */
+
+/* Appends "name=value"; nothing when the value is NULL or empty. */
+void forward_value(struct word_list *words, const char *name, const char *value);
+
+/* These three append options for libnvJitLink, each only if it changes a default. -split-compile:
+ * the value of -split-compile-extended, which wins, or that of -split-compile; libnvvm may use up
+ * to `most_threads`. */
+void forward_split(struct word_list *words, const struct agreement *agreement,
+                   int32_t most_threads);
+
+/* -nvvm-latest. */
+void forward_latest(struct word_list *words, const struct option_request *request);
+
+/* -g, -lineinfo, -maxrregcount, -Ofc and -nvvm-latest. */
+void forward_agreed(struct word_list *words, const struct agreement *agreement,
+                    const struct option_request *request);
+
+/* -ftz, -prec-div, -prec-sqrt and -fma, if the members that have them agree. Measured: nvlink
+ * leaves the arithmetic to what the LTO-IR says, unless -Xnvvm changes anything. */
+void forward_arithmetic(struct word_list *words, const struct agreement *agreement);
+
+/* The options of ptxas besides those that every assembler gets: -Ofc and, for a whole program
+ * (several chunks are parallel enough), -split-compile, as nvlink gives them; then the words of
+ * `given` (-Xptxas; ends with NULL, or is NULL). In `arena`; ends with NULL. */
+const char *const *forward_to_ptxas(struct arena *arena, const struct agreement *agreement,
+                                    const struct option_request *request, const char *const *given,
+                                    bool is_whole);
+
+/* stored.c: the options of ptxas that a compiler stored with PTX in a fatbin.
+ *
+ * Measured on nvcc 13.0 and 13.5: -maxrregcount, the words of -Xptxas, -lineinfo, -G, -fmad=false,
+ * -split-compile and -device-stack-protector are stored, after `--compile-only`. nvlink 11.8 to
+ * 13.5 cuts the string at blanks and tabs, knows no quotes, and assembles the member with its words
+ * before those of the command line. LTO-IR has options of another form. */
+
+/* Words that change only tables of lines and messages. They do not keep PTX from being assembled
+ * together, in one text. */
+enum stored_remark {
+    STORED_LINE_INFO = 1,
+    STORED_VERBOSE = 2,
+    STORED_NO_WARNINGS = 4,
+};
+
+struct stored_options {
+    const char **words; /* all others, but --compile-only: the link decides about that; end with
+                           NULL */
+    size_t count;       /* of the words */
+    unsigned remarks;   /* set of enum stored_remark */
+};
+
+/* Reads a member's string; a NUL ends it. The words are in `arena`, with room for the remarks'. */
+struct stored_options stored_read(struct arena *arena, struct text options);
+
+/* Whether both make the same code. */
+bool stored_are_equal(const struct stored_options *a, const struct stored_options *b);
+
+/* Options for PTX with `a` and PTX with `b`, which are equal, in one text: with tables of lines and
+ * -v's messages if either has them, without warnings if both have none. */
+void stored_unite(struct stored_options *a, const struct stored_options *b);
+
+/* Appends the remarks' words; then the list is complete. */
+void stored_finish(struct stored_options *options);

@@ -1,5 +1,5 @@
 /* entries.c: one pass over the assembler's options, which takes out those that select kernels. */
-#include "options/entries.h"
+#include "options/consensus.h"
 
 #include <stdlib.h>
 #include <string.h>

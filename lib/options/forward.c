@@ -1,9 +1,7 @@
 /* forward.c: turns the values in force into words of libnvJitLink and of ptxas. */
-#include "options/forward.h"
+#include "options/consensus.h"
 
 #include <string.h>
-
-#include "options/consensus.h"
 
 void forward_value(struct word_list *words, const char *name, const char *value)
 {

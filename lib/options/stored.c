@@ -1,5 +1,5 @@
 /* stored.c: cuts the string into words, and sorts out those that change no code. */
-#include "options/stored.h"
+#include "options/consensus.h"
 
 #include <string.h>
 

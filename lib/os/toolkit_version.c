@@ -16,7 +16,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "base/text.h"
-#include "facts/toolkits.h"
+#include "facts/targets.h"
 #include "os/descriptor.h"
 #include "os/elf_file.h"
 #include "os/exec.h"

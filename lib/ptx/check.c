@@ -3,7 +3,7 @@
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "options/entries.h"
+#include "options/consensus.h"
 #include "ptx/driver_functions.h"
 #include "ptx/link.h"
 #include "ptx/types.h"

@@ -6,9 +6,8 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
-#include "diag/missing.h"
 #include "diag/symbol_names.h"
-#include "input/select.h"
+#include "input/member.h"
 #include "ptx/link.h"
 #include "ptx/module.h"
 #include "ptx/source_place.h"

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arch.h"
+#include "facts/targets.h"
 #include "base/memory.h"
 #include "base/text.h"
 #include "ptx/item.h"

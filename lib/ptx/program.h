@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/arch.h"
+#include "facts/targets.h"
 #include "base/memory.h"
 #include "base/text.h"
 
 struct ptx_module;      /* ptx/module.h */
 struct table;           /* base/text.h */
-struct entry_selection; /* options/entries.h */
+struct entry_selection; /* options/consensus.h */
 struct members;         /* input/member.h */
 struct used_names;      /* input/used.h */
 

@@ -3,9 +3,8 @@
 
 #include "cubin/tool_note.h"
 #include "diag/diag.h"
-#include "diag/missing.h"
 #include "diag/symbol_names.h"
-#include "input/select.h"
+#include "input/member.h"
 #include "ptx/driver_functions.h"
 
 struct explainer {

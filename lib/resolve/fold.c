@@ -2,16 +2,16 @@
  *
  * Everything that an executable has of a function is serialised as its key: the contents and
  * relocations of its sections, its records, its callees. A callee is represented by the function
- * that it was folded into, which is known because callees come first (components.h). Functions with
- * the same key are folded; each is visited once. Functions that call each other in a cycle are not
- * folded, which lld would do; a function that only calls itself may be.
+ * that it was folded into, which is known because callees come first (base/search.h). Functions
+ * with the same key are folded; each is visited once. Functions that call each other in a cycle are
+ * not folded, which lld would do; a function that only calls itself may be.
  *
  * Programs may compare addresses, so a function whose address is taken is not folded. In code, any
  * relocation other than a call's takes the address. A function's relocations against itself are
  * return addresses of its calls; whether it takes its own address is known from the call graph. */
 #include "resolve/resolve_steps.h"
 
-#include "base/components.h"
+#include "base/search.h"
 #include "base/context.h"
 #include "cubin/describe.h"
 #include "input/used.h"

@@ -4,10 +4,10 @@
  * there to every function whose address is taken under it, so there are no more edges than entries
  * in the input. An alias stands for its function. Registers, barriers and stack of a kernel depend
  * on all that it can reach; one pass gives every node its summary, because a set of mutually
- * recursive functions is finished only after all that the set can reach (base/components.h). */
+ * recursive functions is finished only after all that the set can reach (base/search.h). */
 #include "resolve/resolve_steps.h"
 
-#include "base/components.h"
+#include "base/search.h"
 
 /* Successor number `position` of `node`, or MERGE_NONE past the last. */
 static uint32_t successor(void *merging, uint32_t node, uint32_t position)

@@ -4,9 +4,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/arch.h"
+#include "facts/targets.h"
 #include "cubin/cubin.h"
-#include "facts/toolkits.h"
 
 /* Format of the call graph. */
 enum callgraph_form {

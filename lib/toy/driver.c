@@ -12,7 +12,6 @@
 #include "base/text.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
-#include "facts/toolkits.h"
 #include "ptx/source_place.h"
 #include "toy/builtin.h"
 

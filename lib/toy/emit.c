@@ -7,7 +7,7 @@
 #include "toy/phases.h"
 
 #include "cubin/format.h"
-#include "facts/sections.h"
+#include "facts/cubins.h"
 #include "facts/targets.h"
 
 enum form {

@@ -84,7 +84,7 @@ bool mode_check_patch(const struct unit *unit);
 bool conflicts_resolve(struct unit *unit);
 
 /* entries.c: phase 13. By patterns, for which ptxas has no option, the link selects kernels
- * (options/entries.h). */
+ * (options/consensus.h). */
 
 /* Selects the functions: all that have a body, or, if the unit's mode compiles programs, the
  * kernels (or those that --entry names) and the functions that they and initial values refer to.

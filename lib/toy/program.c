@@ -13,7 +13,6 @@
 
 #include <string.h>
 
-#include "base/components.h"
 #include "base/search.h"
 #include "cubin/format.h"
 #include "facts/targets.h"

@@ -6,7 +6,7 @@
  * that the call graph is walked once for any number of kernels. */
 #include "toy/phases.h"
 
-#include "base/components.h"
+#include "base/search.h"
 #include "diag/diag.h"
 
 /* Sets the kernel of the functions that `kernel` reaches and that have none yet. */

@@ -4,7 +4,6 @@
 
 #include "damage/trial.h"
 #include "input/member.h"
-#include "input/modules.h"
 #include "input/used.h"
 
 static void add_members(struct buffer *out, const struct members *members)

@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/arch.h"
+#include "facts/targets.h"
 #include "base/memory.h"
 #include "base/text.h"
 

@@ -1,5 +1,5 @@
 /* fuzz_archive.c: any bytes as an archive and as a host object. */
-#include "input/archive.h"
+#include "input/file.h"
 #include "input/hostobj.h"
 #include "fuzz.h"
 

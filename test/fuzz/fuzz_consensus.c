@@ -2,7 +2,6 @@
  * line; each line of the rest is a member, whose first character chooses its kind, role and fatbin.
  * What is forwarded must be words, and the same when asked again. */
 #include "options/consensus.h"
-#include "options/forward.h"
 #include "fuzz.h"
 
 #define MOST_MEMBERS 32

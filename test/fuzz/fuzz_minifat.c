@@ -1,8 +1,8 @@
 /* fuzz_minifat.c: any bytes as PTX, cubin, LTO-IR and bitcode; what is accepted is packed. Link it
  * with cmd/minifat's inspect.c and pack.c. */
 #include "../../cmd/minifat/minifat.h"
-#include "input/inflate.h"
-#include "input/offload.h"
+#include "input/fatbin.h"
+#include "input/hostobj.h"
 #include "fuzz.h"
 
 static bool is_whole(void *argument, const struct offload_image *image)

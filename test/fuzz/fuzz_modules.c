@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
-#include "input/modules.h"
+#include "input/used.h"
 #include "unit/host_object.h"
 #include "fuzz.h"
 

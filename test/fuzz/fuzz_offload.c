@@ -1,7 +1,7 @@
 /* fuzz_offload.c: any bytes as offload binaries, and their images, or the bytes, as bitcode. */
 #include "fuzz.h"
-#include "input/bitcode.h"
-#include "input/offload.h"
+#include "input/rawcode.h"
+#include "input/hostobj.h"
 
 struct visit {
     const uint8_t *begin, *end;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/arch.h"
+#include "facts/targets.h"
 #include "base/memory.h"
 #include "toy/builtin.h"
 

@@ -11,7 +11,7 @@
 
 #include "base/context.h"
 #include "distribute/files.h"
-#include "input/archive.h"
+#include "input/file.h"
 #include "library/handle.h"
 #include "library/nvjitlink/link.h"
 

@@ -1,9 +1,8 @@
 /* link.h: struct nvJitLink, for the files of this folder. */
 #pragma once
 
-#include "base/arch.h"
+#include "facts/targets.h"
 #include "base/memory.h"
-#include "facts/toolkits.h"
 #include "library/nvjitlink/interface.h"
 #include "minilink/minilink.h"
 

@@ -1,6 +1,6 @@
 /* check_arch.c: names of architectures, and which of them link targets have. */
 
-#include "base/arch.h"
+#include "facts/targets.h"
 #include "suite.h"
 
 static const struct {

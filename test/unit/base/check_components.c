@@ -1,7 +1,7 @@
 /* check_components.c: strongly connected components, each behind those that it leads to. */
 
 #include "base/memory.h"
-#include "base/components.h"
+#include "base/search.h"
 #include "suite.h"
 
 #define LONGEST 100000u

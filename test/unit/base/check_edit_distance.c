@@ -1,6 +1,6 @@
 /* check_edit_distance.c: how far one word is from another. */
 
-#include "base/edit_distance.h"
+#include "base/search.h"
 #include "suite.h"
 
 static const struct {

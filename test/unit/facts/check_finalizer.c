@@ -1,5 +1,5 @@
 /* check_finalizer.c: records that only nvlink's finalizer writes, and whose code is made anew. */
-#include "facts/attributes.h"
+#include "facts/cubins.h"
 #include "facts/targets.h"
 #include "suite.h"
 

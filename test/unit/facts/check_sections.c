@@ -1,5 +1,5 @@
 /* check_sections.c: which row describes a section, and the order of Mercury's. */
-#include "facts/sections.h"
+#include "facts/cubins.h"
 #include "suite.h"
 
 #define INFO  SHF_INFO_LINK

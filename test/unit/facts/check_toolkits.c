@@ -1,5 +1,5 @@
 /* check_toolkits.c: versions of toolkits, and which row holds for each. */
-#include "facts/toolkits.h"
+#include "facts/targets.h"
 #include "suite.h"
 
 static const struct {

@@ -3,7 +3,7 @@
 #include <limits.h>
 
 #include "base/context.h"
-#include "input/archive.h"
+#include "input/file.h"
 #include "input/hostobj.h"
 #include "input_fixture.h"
 #include "suite.h"

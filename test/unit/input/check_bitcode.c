@@ -1,6 +1,6 @@
 /* check_bitcode.c: records in each form that LLVM stores them in, made bit by bit: the producer of
  * bitcode is the text of such a record. */
-#include "input/bitcode.h"
+#include "input/rawcode.h"
 
 #include "messages.h"
 #include "suite.h"

@@ -1,5 +1,5 @@
 /* check_concatenated.c: fatbin entries that hold several cubins, sound and damaged. */
-#include "input/inflate.h"
+#include "input/fatbin.h"
 #include "input/rawcode.h"
 #include "input_fixture.h"
 #include "suite.h"

@@ -3,7 +3,6 @@
 #include <zstd.h>
 
 #include "input/fatbin.h"
-#include "input/inflate.h"
 #include "input_fixture.h"
 #include "suite.h"
 

@@ -1,7 +1,7 @@
 /* check_modules.c: the ids of linked objects for -register-link-binaries. */
 #include <unistd.h>
 
-#include "input/modules.h"
+#include "input/used.h"
 #include "made_inputs.h"
 #include "suite.h"
 

@@ -1,7 +1,7 @@
 /* check_offload.c: offload binaries of each version, sound and damaged, and what bitcode says. */
 
-#include "input/bitcode.h"
-#include "input/offload.h"
+#include "input/rawcode.h"
+#include "input/hostobj.h"
 #include "input_fixture.h"
 #include "suite.h"
 

@@ -3,7 +3,6 @@
 
 #include "messages.h"
 #include "options/consensus.h"
-#include "options/forward.h"
 #include "suite.h"
 
 /* One link: members named a.o(1), b.o(1), ... with LTO-IR and, unless ir_only, PTX beside it. */

@@ -1,5 +1,5 @@
 /* check_stored.c: the words of stored options, those that change no code, and which are equal. */
-#include "options/stored.h"
+#include "options/consensus.h"
 
 #include "suite.h"
 

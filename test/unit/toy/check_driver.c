@@ -7,7 +7,6 @@
 
 #include "pool/dispatch.h"
 #include "facts/targets.h"
-#include "facts/toolkits.h"
 #include "toy/phases.h"
 #include "job_fixture.h"
 

@@ -1,5 +1,5 @@
-/* sections.c: searches the rows of sections.def. */
-#include "facts/sections.h"
+/* cubins.c: searches the rows of sections.def, attributes.def, compat.def and relocation_types.def. */
+#include "facts/cubins.h"
 
 #include "base/search.h"
 
@@ -155,4 +155,85 @@ const enum section_class *sections_twin_order(const struct toolkit_facts *toolki
         i++;
     *count = COUNT_OF(orders[i].classes);
     return orders[i].classes;
+}
+
+static const struct finalizer_record finalizers[] = {
+#define FINALIZER(sm, attribute, value, first, last) {sm, attribute, value, {first, last}},
+#include "facts/attributes.def"
+#undef FINALIZER
+};
+
+const struct attribute_facts attributes_rows[UINT8_MAX + 1] = {
+#define ATTRIBUTE(number, name, symbols, passes, first, last)                                      \
+    [number] = {number, SYMBOLS_##symbols, PASSES_##passes, {first, last}, #name},
+#include "facts/attributes.def"
+#undef ATTRIBUTE
+};
+
+static const struct compat_rule rules[UINT8_MAX + 1] = {
+#define COMPAT(number, name, bytes, merge, missing, always, first, last, omitted, since)           \
+    [number] = {number,  bytes,         COMPAT_##merge, always,                                    \
+                missing, {first, last}, omitted,        {since, ONWARDS}},
+#include "facts/compat.def"
+#undef COMPAT
+};
+
+const struct finalizer_record *attributes_of_finalizer(const struct finalizer_record *last,
+                                                       unsigned sm,
+                                                       const struct toolkit_facts *toolkit)
+{
+    const struct finalizer_record *row = last ? last + 1 : finalizers;
+
+    for (; row < finalizers + COUNT_OF(finalizers); row++)
+        if (row->sm == sm && toolkit_is_in(toolkit, row->toolkits))
+            return row;
+    return NULL;
+}
+
+const struct compat_rule *compat_rule(uint8_t number)
+{
+    return rules[number].bytes ? &rules[number] : NULL;
+}
+
+#define PLAIN_TYPES   0x80u
+#define MERCURY_TYPES 0x40u
+
+static const struct relocation_facts relocations[PLAIN_TYPES + MERCURY_TYPES] = {
+#define TYPE(number, id, size, does, becomes)                                                      \
+    [number] = {.name = "R_CUDA_" #id,                                                             \
+                .plain = R_CUDA_##becomes ? R_CUDA_##becomes : R_CUDA_##id,                        \
+                .bytes = (size),                                                                   \
+                .action = RELOCATION_##does},
+#define FIELD(number, id, holds, at, bits, shifted, bank_at)                                       \
+    [number] = {.name = "R_CUDA_" #id,                                                             \
+                .plain = R_CUDA_##id,                                                              \
+                .bytes = 8,                                                                        \
+                .action = RELOCATION_FIELD,                                                        \
+                .uses = (holds),                                                                   \
+                .first = (at),                                                                     \
+                .width = (bits),                                                                   \
+                .shift = (shifted),                                                                \
+                .bank = (bank_at)},
+#define R_MERCURY_NONE 0
+#define MERCURY(number, id, size, does, becomes)                                                   \
+    [PLAIN_TYPES + (number)-RELOCATION_MERCURY_BASE] = {                                           \
+        .plain = R_MERCURY_##becomes ? R_MERCURY_##becomes : R_MERCURY_##id,                       \
+        .bytes = (size),                                                                           \
+        .action = RELOCATION_##does},
+#define MERCURY_FIELD(number, id, size, holds)                                                     \
+    [PLAIN_TYPES + (number)-RELOCATION_MERCURY_BASE] = {                                           \
+        .plain = R_MERCURY_##id, .bytes = (size), .action = RELOCATION_FIELD, .uses = (holds)},
+#include "facts/relocation_types.def"
+};
+
+const struct relocation_facts *relocation_types_find(uint32_t type)
+{
+    static const struct relocation_facts unknown = {.bytes = 8};
+    const struct relocation_facts *row = &unknown;
+
+    if (type < PLAIN_TYPES)
+        row = &relocations[type];
+    else if (type - RELOCATION_MERCURY_BASE < MERCURY_TYPES)
+        row = &relocations[PLAIN_TYPES + type - RELOCATION_MERCURY_BASE];
+    return row->bytes ? row : &unknown;
 }
