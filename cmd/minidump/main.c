@@ -8,7 +8,7 @@
 #include "diag/diag.h"
 #include "link/link.h"
 #include "os/cleanup.h"
-#include "output/std_streams.h"
+#include "output/output.h"
 #include "dump.h"
 
 struct command {

@@ -8,7 +8,6 @@
 #include "os/cleanup.h"
 #include "os/folder.h"
 #include "output/output.h"
-#include "output/std_streams.h"
 #include "minifat.h"
 
 struct command {

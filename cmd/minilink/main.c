@@ -15,7 +15,7 @@
 #include "os/self_exec.h"
 #include "os/folder.h"
 #include "os/heap.h"
-#include "output/std_streams.h"
+#include "output/output.h"
 #include "pool/jobserver.h"
 #include "program.h"
 

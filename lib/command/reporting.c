@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "command/option_table.h"
-#include "output/std_streams.h"
+#include "output/output.h"
 
 /* A terminal that shows colours, unless the user wants none (no-color.org). */
 static bool wants_color(void)

@@ -1,10 +1,9 @@
 /* compat.c: folds the records, first within a cubin, then over cubins. */
-#include "cubin/compat.h"
+#include "cubin/contents.h"
 
 #include <string.h>
 
 #include "base/text.h"
-#include "cubin/format.h"
 #include "facts/targets.h"
 
 static uint64_t value_of_record(const struct info_record *record)

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "cubin/format.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "os/elf_library.h"

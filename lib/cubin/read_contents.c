@@ -2,9 +2,8 @@
  * interprets, and the names of sections. */
 #include <inttypes.h>
 
-#include "cubin/format.h"
 #include "cubin/read.h"
-#include "cubin/unknown.h"
+#include "cubin/contents.h"
 #include "diag/diag.h"
 
 bool read_damaged(const struct reader *reader, const char *format, ...)

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "cubin/format.h"
 #include "cubin/read.h"
 
 #define SYMBOL_SIZE sizeof(Elf64_Sym)

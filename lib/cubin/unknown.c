@@ -1,9 +1,9 @@
 /* unknown.c: checks whether sections of unknown kinds, and unknown records, can be carried over. */
-#include "cubin/unknown.h"
+#include "cubin/contents.h"
 
 #include "base/context.h"
 #include "base/text.h"
-#include "cubin/mercury.h"
+#include "cubin/cubin.h"
 #include "diag/diag.h"
 #include "facts/cubins.h"
 #include "facts/targets.h"

@@ -5,7 +5,7 @@
  * every chunk. */
 #include <string.h>
 
-#include "cubin/compat.h"
+#include "cubin/contents.h"
 #include "cubin/format.h"
 #include "join/exact_plan.h"
 

@@ -1,6 +1,6 @@
 /* exact_debug.c: frames, and the line tables that programs with -lineinfo have.
  *
- * In .debug_frame each function has its own CIE followed by its FDE (cubin/frames.h).
+ * In .debug_frame each function has its own CIE followed by its FDE (cubin/contents.h).
  *
  * .debug_line and .nv_debug_line_sass are a header and a sequence for each kernel, which begins
  * with the kernel's address. The header of .debug_line has one more word at its end if a kernel has
@@ -12,7 +12,7 @@
 
 #include "base/text.h"
 #include "base/search.h"
-#include "cubin/frames.h"
+#include "cubin/contents.h"
 #include "join/exact_plan.h"
 
 /* The frames or lines of one chunk. Each item of their list is what moves as a whole: a function's

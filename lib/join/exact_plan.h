@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "cubin/cubin.h"
 #include "cubin/image.h"
-#include "cubin/mercury.h"
 #include "facts/targets.h"
 #include "join/common.h"
 #include "join/join.h"

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "cubin/unknown.h"
+#include "cubin/contents.h"
 #include "diag/diag.h"
 #include "join/exact_plan.h"
 #include "join/join_plan.h"

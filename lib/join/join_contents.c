@@ -3,7 +3,7 @@
  *
  * Relocations of a function's own sections keep their order; those of united sections are sorted
  * like the assembler's, by descending offset. */
-#include "cubin/compat.h"
+#include "cubin/contents.h"
 #include "join/join_plan.h"
 
 #include "base/context.h"

@@ -9,7 +9,7 @@
 #include "join/join_plan.h"
 
 #include "base/context.h"
-#include "cubin/describe.h"
+#include "cubin/contents.h"
 
 struct group {
     struct join_entity *first;

@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cubin/cubin.h"
-#include "cubin/mercury.h"
 #include "join/common.h"
 #include "split/split.h"
 

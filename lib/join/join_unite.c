@@ -10,9 +10,8 @@
 #include "base/context.h"
 #include "base/text.h"
 #include "base/search.h"
-#include "cubin/frames.h"
+#include "cubin/contents.h"
 #include "cubin/image.h"
-#include "cubin/unknown.h"
 
 /* Alignment of an object that the splitter does not list, unless its place shows a larger one. */
 #define USUAL_ALIGNMENT 16u

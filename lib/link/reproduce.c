@@ -8,7 +8,7 @@
 
 #include "base/context.h"
 #include "distribute/files.h"
-#include "output/tar.h"
+#include "output/output.h"
 
 struct reproduction {
     const struct link *link;

@@ -9,13 +9,13 @@
 
 #include "base/context.h"
 #include "base/memory.h"
-#include "cubin/empty.h"
+#include "cubin/contents.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "join/join.h"
 #include "link/stages.h"
-#include "output/std_streams.h"
+#include "output/output.h"
 
 /* Whether a group's only chunk is libnvJitLink's PTX, unchanged. Measured: nvlink merges its cubin
  * unchanged: frames and data in the assembler's order, and code for other targets included. */

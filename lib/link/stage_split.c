@@ -6,7 +6,7 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "link/stages.h"
-#include "output/std_streams.h"
+#include "output/output.h"
 #include "pool/pool.h"
 
 /* Most chunks of a program. Fixed, so that the output does not depend on the number of threads, and

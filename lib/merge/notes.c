@@ -3,8 +3,7 @@
 #include "merge/merge_steps.h"
 
 #include "base/context.h"
-#include "cubin/compat.h"
-#include "cubin/tool_note.h"
+#include "cubin/contents.h"
 #include "diag/diag.h"
 
 static void add_note_section(struct merging *m, const struct section_facts *row, uint64_t flags,

@@ -12,7 +12,7 @@
 #include "observe/facts.h"
 #include "os/descriptor.h"
 #include "os/output_target.h"
-#include "output/std_streams.h"
+#include "output/output.h"
 
 enum file { FILE_TRACE, FILE_REPORT_PAGE, FILE_REPORT_DATA, FILE_MAP, FILES };
 

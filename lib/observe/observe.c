@@ -10,7 +10,7 @@
 #include "diag/escape.h"
 #include "observe/facts.h"
 #include "os/exec.h"
-#include "output/std_streams.h"
+#include "output/output.h"
 #include "ptx/module.h"
 #include "ptx/symbol.h"
 

@@ -1,4 +1,4 @@
-/* output.c: a temporary file, which is renamed. */
+/* output.c: a temporary file, which is renamed, and standard streams without losing errors. */
 #include "output/output.h"
 
 #include <errno.h>
@@ -164,12 +164,9 @@ bool output_open_memory(struct output *output, struct buffer *memory)
 
 bool output_append(struct output *output, struct bytes bytes)
 {
-    if (output->memory) {
+    if (output->memory)
         buffer_append(output->memory, (const char *)bytes.data, bytes.size);
-        output->size += bytes.size;
-        return true;
-    }
-    if (!descriptor_write(output->fd, bytes.data, bytes.size))
+    else if (!descriptor_write(output->fd, bytes.data, bytes.size))
         return output_fail(output, errno);
     output->size += bytes.size;
     return true;
@@ -180,4 +177,56 @@ bool output_write_file(const char *path, struct bytes bytes)
     struct output output;
 
     return output_open(&output, path) && output_append(&output, bytes) && output_commit(&output);
+}
+
+bool std_streams_open(void)
+{
+    static const int modes[] = {O_RDONLY, O_RDONLY, O_WRONLY};
+
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", modes[fd]) != fd)
+            return false;
+    return true;
+}
+
+/* stdio remembers that there was an error, but not always which. */
+static int flush_streams(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    return errno ? errno : EIO;
+}
+
+static bool report_failed_stream(int error)
+{
+    return diag_fatal("Could not write to the standard output: %s", strerror(error));
+}
+
+bool std_streams_shows_messages(void)
+{
+    return isatty(STDERR_FILENO) == 1;
+}
+
+bool std_streams_print(struct text text)
+{
+    const struct diag_state *state = diag_state_get();
+    int error = 0;
+
+    if (state->writer) {
+        state->writer->write(state->writer->argument, DIAG_TEXT, text);
+        return true;
+    }
+    if (text.size && fwrite(text.data, 1, text.size, stdout) != text.size)
+        error = errno;
+    if (!error)
+        error = flush_streams();
+    return !error || report_failed_stream(error);
+}
+
+bool std_streams_flush(void)
+{
+    int error = flush_streams();
+
+    return !error || (error == EPIPE ? false : report_failed_stream(error));
 }

@@ -1,5 +1,6 @@
-/* tar.c: loads libarchive's functions by name, and writes an entry for each file. */
-#include "output/tar.h"
+/* tar.c: writes tar files by libarchive. It is loaded only when a file is written: linking with it
+ * and its dependencies would more than double the program's start-up time (1.4 ms). */
+#include "output/output.h"
 
 #include <archive.h>
 #include <archive_entry.h>
@@ -8,7 +9,6 @@
 
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "output/output.h"
 
 #define LIBRARY "libarchive.so.13"
 

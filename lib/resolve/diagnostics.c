@@ -1,7 +1,7 @@
 /* diagnostics.c: the same notes as for PTX (ptx/diagnostics.c), as far as cubins have the data. */
 #include "resolve/resolve_steps.h"
 
-#include "cubin/tool_note.h"
+#include "cubin/contents.h"
 #include "diag/diag.h"
 #include "diag/symbol_names.h"
 #include "input/member.h"

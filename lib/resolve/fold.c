@@ -13,7 +13,7 @@
 
 #include "base/search.h"
 #include "base/context.h"
-#include "cubin/describe.h"
+#include "cubin/contents.h"
 #include "input/used.h"
 
 /* Kinds of symbols and sections in a key. */

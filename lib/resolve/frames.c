@@ -6,7 +6,7 @@
 #include "resolve/resolve_steps.h"
 
 #include "base/context.h"
-#include "cubin/frames.h"
+#include "cubin/contents.h"
 
 /* A CIE and the FDEs after it that are kept. */
 struct group {

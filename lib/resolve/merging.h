@@ -19,7 +19,7 @@
 #include "base/search.h"
 #include "cubin/format.h"
 #include "cubin/image.h"
-#include "cubin/mercury.h"
+#include "cubin/cubin.h"
 #include "facts/targets.h"
 #include "resolve/index_lists.h"
 #include "resolve/request.h"

@@ -2,7 +2,7 @@
  * these need, step by step. */
 #include "resolve/resolve_steps.h"
 
-#include "cubin/unknown.h"
+#include "cubin/contents.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
 

@@ -4,7 +4,7 @@
 
 #include "cubin/cubin.h"
 #include "cubin/format.h"
-#include "cubin/tool_note.h"
+#include "cubin/contents.h"
 #include "facts/targets.h"
 #include "ptx/types.h"
 #include "toy/builtin.h"

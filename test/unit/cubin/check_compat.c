@@ -1,5 +1,5 @@
 /* check_compat.c: .nv.compat of several cubins, held against nvlink 13.0 to 13.5. */
-#include "cubin/compat.h"
+#include "cubin/contents.h"
 #include "files.h"
 #include "suite.h"
 

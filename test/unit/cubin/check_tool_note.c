@@ -1,5 +1,5 @@
 /* check_tool_note.c: records of .note.nv.tkinfo, and what is left of the files that they name. */
-#include "cubin/tool_note.h"
+#include "cubin/contents.h"
 #include "suite.h"
 
 static const struct {

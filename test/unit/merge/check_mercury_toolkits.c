@@ -1,6 +1,6 @@
 /* check_mercury_toolkits.c: what differs from toolkit to toolkit from sm_100 on, on cubins of 13.3
  * and 13.5: code that an older finalizer made, sm_107, names and bindings of symbols. */
-#include "cubin/mercury.h"
+#include "cubin/cubin.h"
 #include "merged_output.h"
 
 #define TEXTURES "14_tex-sm_107-13.5-a.o 14_tex-sm_107-13.5-b.o"

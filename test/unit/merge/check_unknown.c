@@ -1,6 +1,6 @@
 /* check_unknown.c: sections of kinds that are not known, as newer toolkits may add, and Mercury's
  * that CUDA 13.4 added. */
-#include "cubin/unknown.h"
+#include "cubin/contents.h"
 #include "merged_output.h"
 
 #define NEW       0x700000aau /* a type that no toolkit has so far */
