@@ -93,16 +93,9 @@ struct instruction {
     uint8_t results;    /* syntax_note_results(): operands that are written, from the front */
     bool is_accumulate; /* syntax_note_results(): the first is read as well */
     uint32_t line;      /* in the chunk, from 1 */
-    uint32_t loc;       /* index + 1 of the .loc in force, 0 = none */
     uint32_t address;   /* bytes from the start of the function: set by the encoder */
     const uint16_t *modifiers; /* indices in the modifier table, types among them, in order */
     struct operand *operands;
-};
-
-/* A `.loc`: the source location of the instructions that follow it. */
-struct source_location {
-    uint32_t file; /* number of a .file directive */
-    uint32_t line;
 };
 
 struct label {
@@ -152,8 +145,6 @@ struct body {
     size_t label_count;
     struct body_symbol *symbols;
     size_t symbol_count;
-    struct source_location *locations; /* instruction.loc - 1 is an index here */
-    size_t location_count;
 };
 
 /* The context of a body. `lookup` finds a module-level symbol of the chunk by symbol->name: true if

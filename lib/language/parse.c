@@ -38,7 +38,7 @@ static void parse_instruction(struct body_parser *parser)
     instruction = &ARENA_PUSH(body->arena, body->instructions, body->instruction_count,
                               parser->instruction_capacity);
     body->instruction_count--;
-    *instruction = (struct instruction){.guard = NO_INDEX, .loc = parser->location};
+    *instruction = (struct instruction){.guard = NO_INDEX};
     if (parse_at(parser, '@'))
         parse_guard(parser, instruction);
     parser->base.line = instruction->line = parser_line(&parser->base);

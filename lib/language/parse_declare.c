@@ -62,7 +62,7 @@ static void parse_variables(struct body_parser *parser)
     }
 }
 
-/* , function_name $L__info_string0 + 4, inlined_at 1 20 5: accepted, not kept. */
+/* , function_name $L__info_string0 + 4, inlined_at 1 20 5 */
 static void skip_location_attributes(struct body_parser *parser)
 {
     struct parser *base = &parser->base;
@@ -78,20 +78,12 @@ static void skip_location_attributes(struct body_parser *parser)
     }
 }
 
-/* .loc file line column: has no semicolon. */
+/* .loc file line column: accepted, not kept; has no semicolon. */
 static void parse_location(struct body_parser *parser)
 {
-    struct body *body = parser->body;
-    uint32_t numbers[3];
-
     parser_next(&parser->base);
     for (size_t i = 0; i < 3; i++)
-        numbers[i] = (uint32_t)parser_count(&parser->base, UINT32_MAX, "a number of .loc");
-    if (parser->base.failed)
-        return;
-    ARENA_PUSH(body->arena, body->locations, body->location_count, parser->location_capacity) =
-        (struct source_location){numbers[0], numbers[1]};
-    parser->location = (uint32_t)body->location_count;
+        parser_count(&parser->base, UINT32_MAX, "a number of .loc");
     skip_location_attributes(parser);
 }
 

@@ -101,7 +101,6 @@ struct body_parser {
     const struct parse_scope *scope;
     struct parser base; /* over `whole` up to the body's end: offsets count from whole.data; it has
                            counted lines up to the last instruction or declaration */
-    uint32_t location;  /* instruction.loc of the next instruction */
     struct syntax syntax; /* of the current instruction */
     struct names names;
     struct labels labels;
@@ -113,7 +112,6 @@ struct body_parser {
     size_t instruction_capacity;
     size_t label_capacity;
     size_t symbol_capacity;
-    size_t location_capacity;
 };
 
 /* The current token: whether it is this character, and its text. */

@@ -11,7 +11,8 @@ static struct text rest_from(struct text text, const char *at)
     return (struct text){at, (size_t)(text.data + text.size - at)};
 }
 
-struct text source_path(const struct ptx_item *file)
+/* The path that a PTX_FILE item gives to its number. */
+static struct text path_of(const struct ptx_item *file)
 {
     struct text path = text_drop(file->target, 1);
 
@@ -67,9 +68,9 @@ struct diag_place source_place(const struct ptx_module *module, const struct ptx
 
         if (file->kind != PTX_FILE || file->number != numbers[0])
             continue;
-        if (source_path(file).size == 0)
+        if (path_of(file).size == 0)
             break;
-        return (struct diag_place){.file = arena_string(arena, source_path(file)),
+        return (struct diag_place){.file = arena_string(arena, path_of(file)),
                                    .line = (uint32_t)numbers[1],
                                    .column = (uint32_t)numbers[2]};
     }

@@ -15,9 +15,6 @@ struct diag_place source_place(const struct ptx_module *module, const struct ptx
 struct diag_place source_ptx_place(const struct ptx_module *module, const struct ptx_item *item,
                                    const char *at);
 
-/* The path that a PTX_FILE item gives to its number. */
-struct text source_path(const struct ptx_item *file);
-
 /* Where the item names `name`; NULL: nowhere. */
 const char *source_find(const struct ptx_item *item, struct text name);
 

@@ -101,35 +101,22 @@ static void survey_instruction(struct survey *survey, const struct instruction *
     }
 }
 
-/* Collects the addresses of exits, and where the line changes. Padding after the code belongs to
- * the last line. */
-static void collect_addresses(struct function_code *result, const struct body *body, bool has_lines)
+static void collect_exits(struct function_code *result, const struct body *body)
 {
-    struct source_location last = {0};
-    size_t exit_capacity = 0, line_capacity = 0;
+    size_t capacity = 0;
 
     for (size_t i = 0; i < body->instruction_count; i++) {
         const struct instruction *instruction = &body->instructions[i];
 
         if (instruction->opcode == INDEX_ret || instruction->opcode == INDEX_exit)
-            ARENA_PUSH(&result->arena, result->exits, result->exit_count, exit_capacity) =
+            ARENA_PUSH(&result->arena, result->exits, result->exit_count, capacity) =
                 instruction->address;
-        if (!has_lines || instruction->loc == 0)
-            continue;
-        struct source_location here = body->locations[instruction->loc - 1];
-        /* Line 0 is code without a source line; ptxas counts it to the line before. */
-        if (here.line == 0 ||
-            (result->line_count && here.file == last.file && here.line == last.line))
-            continue;
-        ARENA_PUSH(&result->arena, result->lines, result->line_count, line_capacity) =
-            (struct code_line){instruction->address, here.file, here.line};
-        last = here;
     }
 }
 
 /* Copies the results that are in scratch memory. */
-static void keep(struct function_code *result, const struct body *body, const struct unit *unit,
-                 const struct buffer *code, const struct code_relocations *relocations)
+static void keep(struct function_code *result, const struct body *body, const struct buffer *code,
+                 const struct code_relocations *relocations)
 {
     struct arena *arena = &result->arena;
 
@@ -144,7 +131,7 @@ static void keep(struct function_code *result, const struct body *body, const st
     for (size_t i = 0; i < result->relocation_count; i++)
         result->relocations[i].symbol =
             &result->symbols[result->relocations[i].symbol - body->symbols];
-    collect_addresses(result, body, unit->has_lines);
+    collect_exits(result, body);
 }
 
 static bool parse(struct body *body, const struct ptx_item *item, const struct unit *unit)
@@ -199,6 +186,6 @@ bool compile_function(const struct unit *unit, struct function_code *function)
         !frame_layout(&body, unit->parameter_base, function) ||
         !encode_body(&body, unit->module.file, &code, &relocations))
         return false;
-    keep(function, &body, unit, &code, &relocations);
+    keep(function, &body, &code, &relocations);
     return true;
 }

@@ -171,7 +171,6 @@ static bool apply_switches(struct unit *unit)
 
     unit->own_job = *unit->job;
     unit->own_job.debug |= switches->debug;
-    unit->own_job.line_info |= switches->line_info;
     if (switches->maxrregcount != SWITCH_NOT_GIVEN)
         unit->own_job.maxrregcount = (uint32_t)switches->maxrregcount;
     unit->job = &unit->own_job;
@@ -193,14 +192,6 @@ static bool make_records(struct unit *unit)
         global->function = &unit->functions[unit->function_count++];
         *global->function = (struct function_code){.unit = unit, .item = item, .global = global};
     }
-    return true;
-}
-
-/* Phase 19. The line table is the only debug information; the module's own .debug_ sections
- * describe code of another encoding and are omitted. */
-static bool decide_line_table(struct unit *unit)
-{
-    unit->has_lines = (unit->job->line_info || unit->job->debug) && !unit->switches.no_debug_info;
     return true;
 }
 
@@ -273,7 +264,8 @@ static bool free_unit(struct unit *unit)
 /* Without rows: 3 (Timing Gate: run_phase() reads the clock), 7 (PTX Header Emission: the parser
  * needs no placeholder entry), 16 (Load/Store Cache Mode: phase 1 has it), 17 (Indirect Call and
  * MMA Validation: phase 24, when calls are known), 18 (Scheduling Class Assignment: instructions
- * keep the order of the text), 22 (Output File Setup: the output is a buffer). */
+ * keep the order of the text), 19 (Debug Info Setup: there is none; the module's own .debug_
+ * sections describe code of another encoding), 22 (Output File Setup: the output is a buffer). */
 const struct phase driver_phases[DRIVER_PHASES] = {
     {1, "Option Query and Cache Configuration", read_options, LINK_USAGE, false},
     {2, "Cancellation Check", check_cancellation, LINK_CANCELLED, false},
@@ -288,7 +280,6 @@ const struct phase driver_phases[DRIVER_PHASES] = {
     {13, "Entry Point Collection", entries_select, LINK_FAILED, false},
     {14, "Transfer State into Codegen Context", apply_switches, LINK_FAILED, false},
     {15, "init_callback(ctx, entries)", make_records, LINK_FAILED, false},
-    {19, "Debug Info Setup", decide_line_table, LINK_FAILED, false},
     {20, "Reserved Register Configuration", reserve_registers, LINK_FAILED, false},
     {21, "Build Per-Function Codegen Config and CodegenPipeline", prepare_functions, LINK_FAILED,
      false},

@@ -28,7 +28,6 @@ static const struct row {
     {SECTION_NAMES, ALL, ".shstrtab"},
     {SECTION_STRINGS, ALL, ".strtab"},
     {SECTION_SYMBOLS, ALL, ".symtab"},
-    {SECTION_LINES, RELOCATABLE, ".debug_line"},
     {SECTION_TOOL_NOTE, ALL, ".note.nv.tkinfo"},
     {SECTION_CUDA_NOTE, ALL, ".note.nv.cuinfo"},
     {SECTION_BUILTIN_NOTE, PROGRAM, ".note.minilink"},
@@ -38,7 +37,6 @@ static const struct row {
     {SECTION_CALLGRAPH, ALL, ".nv.callgraph"},
     {SECTION_PROTOTYPE, RELOCATABLE, ".nv.prototype"},
     {OWNER_RELOCATIONS, ALL, ".rela.text."},
-    {SECTION_LINE_RELOCATIONS, RELOCATABLE, ".rela.debug_line"},
     {SECTION_DATA_RELOCATIONS + DATA_CONSTANT, PROGRAM, ".rela.nv.constant3"},
     {SECTION_DATA_RELOCATIONS + DATA_INITIALISED, ALL, ".rela.nv.global.init"},
     {SECTION_DATA_RELOCATIONS + DATA_CONSTANT, RELOCATABLE, ".rela.nv.constant3"},
@@ -101,12 +99,6 @@ static bool begin_section(struct unit *unit, const struct function_code *owner, 
     if (which >= SECTION_DATA_RELOCATIONS && which < SECTION_PROTOTYPE)
         return unit->data.sections[which - SECTION_DATA_RELOCATIONS].relocation_count != 0;
     switch (which) {
-    case SECTION_LINES:
-        emit_line_units(unit, &unit->code);
-        take_contents(unit, section);
-        return section->size != 0;
-    case SECTION_LINE_RELOCATIONS:
-        return unit->sections[SECTION_LINES] != 0;
     case SECTION_COMPAT:
         return has_form_90(unit);
     case SECTION_PROTOTYPE:
@@ -178,7 +170,6 @@ static uint32_t put_contents(struct unit *unit, const struct function_code *owne
         [SECTION_COMPAT] = emit_info_compat,
         [SECTION_CALLGRAPH] = emit_graph_calls,
         [SECTION_PROTOTYPE] = emit_graph_prototypes,
-        [SECTION_LINE_RELOCATIONS] = emit_line_relocations,
     };
 
     if (puts[which])
@@ -196,10 +187,9 @@ static uint32_t put_contents(struct unit *unit, const struct function_code *owne
         put_relocations(unit, owner->relocations, owner->relocation_count, out);
     else if (which == OWNER_TEXT)
         return owner->global->symbol | (has_form_90(unit) ? 0 : owner->register_count << 24);
-    return owner                               ? owner->sections[OWNER_TEXT]
-           : which == SECTION_CUDA_NOTE        ? unit->sections[SECTION_COMPAT]
-           : which == SECTION_LINE_RELOCATIONS ? unit->sections[SECTION_LINES]
-                                               : 0;
+    return owner                        ? owner->sections[OWNER_TEXT]
+           : which == SECTION_CUDA_NOTE ? unit->sections[SECTION_COMPAT]
+                                        : 0;
 }
 
 /* Enters what depends on symbols, or on sections that were added later. */

@@ -215,6 +215,3 @@ struct text signature_of(struct arena *arena, const struct ptx_function *functio
 
 /* True if some function needs a record in .nv.prototype. */
 bool emit_graph_has_prototypes(const struct unit *unit);
-
-/* emit_line.c: contents of .debug_line, and then its relocations. */
-emit_put emit_line_units, emit_line_relocations;

@@ -94,8 +94,6 @@ static const char *obstacle_in_module(const struct unit *unit)
         if (!global->is_function && global->item->variable.is_unified)
             return "a variable is unified";
     }
-    if (unit->has_lines)
-        return "it has a line table";
     if (unit->job->debug)
         return "it is debugged";
     if (unit->module.texmode_independent)

@@ -126,7 +126,6 @@ enum section {
     SECTION_NAMES,
     SECTION_STRINGS,
     SECTION_SYMBOLS,
-    SECTION_LINES,
     SECTION_TOOL_NOTE,
     SECTION_CUDA_NOTE,
     SECTION_BUILTIN_NOTE,
@@ -141,18 +140,10 @@ enum section {
     SECTION_CALLGRAPH,
     SECTION_DATA_RELOCATIONS, /* + enum data_kind */
     SECTION_PROTOTYPE = SECTION_DATA_RELOCATIONS + DATA_KINDS,
-    SECTION_LINE_RELOCATIONS,
     SECTIONS,
 };
 
 /* --- Functions. --- */
-
-/* The source line of the code from `address` on. */
-struct code_line {
-    uint32_t address; /* in the function */
-    uint32_t file;    /* number of a .file directive */
-    uint32_t line;
-};
 
 /* A function in a kernel's section of a program: the kernel itself, or a copy of a function that it
  * reaches. */
@@ -182,9 +173,6 @@ struct function_code {
     size_t relocation_count;
     uint32_t *exits; /* offsets of the instructions that end it */
     size_t exit_count;
-    struct code_line *lines; /* by ascending address; only with line information */
-    size_t line_count;
-    uint64_t line_address;   /* emit_line.c: where .debug_line has its address; 0 = nowhere */
     struct text *signatures; /* of its indirect calls, each once */
     size_t signature_count;
     uint32_t register_count; /* general registers in use, including those of the ABI */
@@ -220,7 +208,7 @@ enum mode {
     MODE_EXTENSIBLE_WHOLE_PROGRAM,
 };
 
-#define DRIVER_PHASES 20u /* of minilink-internals(7), Phases: those that do something */
+#define DRIVER_PHASES 19u /* of minilink-internals(7), Phases: those that do something */
 
 /* The state of one chunk, freed when the chunk is done, whatever the outcome. Start with {0}. */
 struct unit {
@@ -234,7 +222,6 @@ struct unit {
         uint64_t nanoseconds;
     } phases[DRIVER_PHASES];
     const char *obstacle;        /* why a requested executable is none; NULL = nothing */
-    bool has_lines;              /* the results include line numbers */
     uint32_t reserved_registers; /* count << 16 | first: see registers_allocate() */
     uint32_t parameter_base;     /* offset of a kernel's parameters in bank 0 */
     uint32_t function_registers; /* -device-function-maxrregcount; 0 = as kernels */

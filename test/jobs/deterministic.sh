@@ -48,12 +48,6 @@ done
 for folder in "$ROOT"/fixtures/programs/*/; do
     [ -d "$folder" ] && program "$(basename "$folder")" "$folder"*.ptx
 done
-# Line information is cut and put together again as well.
-for ptx in "$ROOT"/fixtures/split/24_lineinfo.ptx "$ROOT"/fixtures/programs/{08_calldeep,13_printf,16_local}; do
-    name=$(basename "$ptx")
-    [ -d "$ptx" ] && set -- "$ptx"/*.ptx || set -- "$ptx"
-    program "$name -lineinfo" -lineinfo "$@"
-done
 # Many cubins are read, relocated and encoded at the same time; also what is said of wrong ones comes in order.
 many() { # many WHAT STATUS INPUT...
     what=$1 status=$2

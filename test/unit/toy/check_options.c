@@ -119,6 +119,17 @@ TEST(old_targets_keep_their_barriers_and_new_ones_check_tensors)
     expect(&new, MINILINK_OK, NULL);
 }
 
+TEST(lines_of_the_source_are_accepted_and_not_kept)
+{
+    static const char text[] = HEADER ".file 1 \"a.cu\"\n"
+                                      ".visible .entry k() {\n.loc 1 5 1\nbar.sync 0;\nret; }\n";
+    OWNED_OUTCOME outcome = run(text, "-lineinfo");
+
+    expect(&outcome, MINILINK_OK, NULL);
+    ck_assert_str_eq(log_of(&outcome), "");
+    ck_assert(!has_section(&outcome, ".debug_line"));
+}
+
 /* --- Phase 12. --- */
 
 TEST_LOOP(addresses_have_64_bits, 2)
