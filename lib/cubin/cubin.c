@@ -81,6 +81,16 @@ uint32_t cubin_section_function(const struct cubin *cubin, uint32_t index)
     return cubin_is_text(section) ? section->info & 0xffffffu : 0;
 }
 
+enum section_class cubin_class_of(const struct cubin_section *section)
+{
+    const struct section_facts *row = section->facts;
+    bool is_mercury = cubin_is_mercury(section);
+
+    if (!row || class_is_in(row->class, CLASSES_OF_MERCURY) != is_mercury)
+        return is_mercury ? CLASS_TWIN_OTHER : CLASS_OTHER;
+    return section->type == SHT_CUDA_CONSTANT0 ? CLASS_FUNCTION_CONSTANT : row->class;
+}
+
 struct text cubin_string(const struct cubin *cubin, uint64_t offset)
 {
     if (offset >= cubin->strings.size)
@@ -107,6 +117,32 @@ size_t info_symbol_words(const struct info_record *record)
     default:
         return 0;
     }
+}
+
+bool info_put_joined(struct buffer *to, const struct info_record *record, const struct cubin *cubin,
+                     const uint32_t *joined, const bool *bound)
+{
+    size_t words = info_symbol_words(record), start = to->size, size;
+    bool is_externs = record->attribute == EIATTR_EXTERNS, is_whole = true;
+
+    info_put_head(to, record->format, record->attribute, record->value);
+    if (record->format != EIFMT_SVAL)
+        return true;
+    for (size_t i = 0; i < words; i++) {
+        uint32_t symbol = info_word(record->payload, i);
+
+        is_whole = is_whole && symbol < cubin->symbol_count && (symbol == 0 || joined[symbol]);
+        if (is_whole && !(is_externs && bound && bound[symbol]))
+            buffer_u32(to, joined[symbol]);
+    }
+    buffer_append(to, record->payload.data + words * 4, record->payload.size - words * 4);
+    size = to->size - start - 4;
+    to->data[start + 2] = (char)(size & 0xff);
+    to->data[start + 3] = (char)(size >> 8);
+    if (is_whole && !(is_externs && size == 0))
+        return true;
+    to->size = start;
+    return false;
 }
 
 bool callgraph_next(struct bytes *rest, struct callgraph_entry *entry)

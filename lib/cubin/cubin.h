@@ -106,6 +106,10 @@ uint32_t cubin_section_find(const struct cubin *cubin, struct text name);
 uint32_t cubin_find_kind(const struct cubin *cubin, enum section_kind kind);
 uint32_t cubin_find_class(const struct cubin *cubin, enum section_class class);
 
+/* The class of a relocatable cubin's section: CLASS_OTHER or CLASS_TWIN_OTHER if its kind is not
+ * known, INFO for functions' records too, FUNCTION_CONSTANT for bank 0 only. */
+enum section_class cubin_class_of(const struct cubin_section *section);
+
 /* Whether a section, or its plain one, is of the kind. */
 static inline bool cubin_is_kind(const struct cubin_section *section, enum section_kind kind)
 {
@@ -201,6 +205,12 @@ static inline bool info_is_about_symbol(uint8_t attribute)
 
 /* Number of leading 32-bit words of a payload that are symbol indices (all for EXTERNS). */
 size_t info_symbol_words(const struct info_record *record);
+
+/* Appends a record with the symbols of the cubin that it is joined to: `joined` has them by the
+ * cubin's, 0 = none. An EXTERNS record loses the symbols for which `bound` is true; NULL: none.
+ * Appends nothing and returns false if a symbol is lost, or no external one is left. */
+bool info_put_joined(struct buffer *to, const struct info_record *record, const struct cubin *cubin,
+                     const uint32_t *joined, const bool *bound);
 
 /* Little-endian 32-bit word `index` of a payload; 0 past its end. */
 static inline uint32_t info_word(struct bytes payload, size_t index)

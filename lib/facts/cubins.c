@@ -1,5 +1,8 @@
-/* cubins.c: searches the rows of sections.def, attributes.def, compat.def and relocation_types.def. */
+/* cubins.c: searches the rows of sections.def, attributes.def, compat.def and relocation_types.def.
+ */
 #include "facts/cubins.h"
+
+#include <string.h>
 
 #include "base/search.h"
 
@@ -155,6 +158,25 @@ const enum section_class *sections_twin_order(const struct toolkit_facts *toolki
         i++;
     *count = COUNT_OF(orders[i].classes);
     return orders[i].classes;
+}
+
+void sections_ptxas_order(uint8_t order[CLASS_COUNT], const struct toolkit_facts *toolkit)
+{
+    static const uint8_t plain[] = {
+        CLASS_TABLE,         CLASS_DEBUG,       CLASS_OTHER,
+        CLASS_NOTE,          CLASS_INFO,        CLASS_COMPAT,
+        CLASS_FUNCTION_INFO, CLASS_CALLGRAPH,   CLASS_PROTOTYPE,
+        CLASS_REL_ACTION,    CLASS_RELOCATIONS, CLASS_CONSTANT,
+        CLASS_TEXT,          CLASS_GLOBAL_INIT, CLASS_SHARED,
+        CLASS_DEBUG_SHARED,  CLASS_GLOBAL,      CLASS_FUNCTION_CONSTANT,
+        CLASS_RESERVED,
+    };
+    size_t count;
+    const enum section_class *twins = sections_twin_order(toolkit, &count);
+
+    memcpy(order, plain, sizeof plain);
+    for (size_t i = 0; i < count; i++)
+        order[sizeof plain + i] = (uint8_t)twins[i];
 }
 
 static const struct finalizer_record finalizers[] = {

@@ -79,6 +79,16 @@ enum section_class {
     CLASS_NONE = CLASS_COUNT,
 };
 
+/* Sets of classes. */
+#define CLASS_SET(class)       (UINT64_C(1) << CLASS_##class)
+#define CLASSES_OF_MERCURY     ((CLASS_SET(TWIN_SYMTAB) << 1) - CLASS_SET(TWIN_TEXT))
+#define CLASSES_OF_RELOCATIONS (CLASS_SET(RELOCATIONS) | CLASS_SET(TWIN_RELOCATIONS))
+
+static inline bool class_is_in(enum section_class class, uint64_t set)
+{
+    return set >> class & 1;
+}
+
 /* What sh_link names. */
 enum section_link {
     SECTION_LINK_NOTHING,
@@ -142,6 +152,11 @@ const char *sections_type_name(uint32_t type);
 
 /* Mercury's classes, in the order in which the toolkit's nvlink writes them. Sets *count. */
 const enum section_class *sections_twin_order(const struct toolkit_facts *toolkit, size_t *count);
+
+/* All classes in the order in which ptxas writes sections, which is not nvlink's: plain ones, then
+ * Mercury's as the toolkit's tools write them. In relocatable cubins ptxas has .nv.compat between
+ * .nv.info and functions' records, which are one class there. */
+void sections_ptxas_order(uint8_t order[CLASS_COUNT], const struct toolkit_facts *toolkit);
 
 /* Records of .nv.info. */
 enum info_attribute {

@@ -29,7 +29,7 @@ static const char *map_records(struct exact *join, const struct exact_input *inp
     bool ok = true;
 
     for (struct bytes rest = *data; ok && info_next(&rest, &record);)
-        ok = common_put_record(made, &record, &input->cubin, input->symbol_out, NULL);
+        ok = info_put_joined(made, &record, &input->cubin, input->symbol_out, NULL);
     ok = ok && made->size == data->size;
     *data = (struct bytes){arena_copy(&join->image.arena, made->data, made->size, 1), made->size};
     made->size = 0;
@@ -137,7 +137,7 @@ static void list_records(struct exact *join, struct exact_input *input, uint32_t
     while (info_next(&rest, &record)) {
         uint32_t row = info_symbol_words(&record) == 1 ? info_word(record.payload, 0) : 0;
         struct exact_item item = {.owner = input->symbol_owner[row], .input = input};
-        bool is_lost = !common_put_record(made, &record, &input->cubin, input->symbol_out, NULL);
+        bool is_lost = !info_put_joined(made, &record, &input->cubin, input->symbol_out, NULL);
 
         if (is_lost && exact_is_kept(join, item.owner))
             exact_differs(join, input, index, "has a record of no symbol");

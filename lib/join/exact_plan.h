@@ -10,7 +10,6 @@
 #include "cubin/cubin.h"
 #include "cubin/image.h"
 #include "facts/targets.h"
-#include "join/common.h"
 #include "join/join.h"
 
 /* Owner of a section, symbol or record: a kernel's place in the order of compilation (0 = the last

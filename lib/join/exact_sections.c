@@ -10,7 +10,7 @@
 void exact_order_classes(struct exact *join)
 {
     join->order[0] = CLASS_NONE;
-    common_order_classes(&join->order[1], toolkits_find(join->form->toolkits.first));
+    sections_ptxas_order(&join->order[1], toolkits_find(join->form->toolkits.first));
     for (size_t i = 0; i < sizeof join->order; i++)
         join->place[join->order[i]] = (uint8_t)i;
 }
@@ -52,7 +52,7 @@ static bool is_known_debug(const struct exact *join, const struct cubin_section 
 static enum section_class exact_class_of(const struct exact *join,
                                          const struct cubin_section *section, uint32_t owner)
 {
-    enum section_class class = common_class_of(section);
+    enum section_class class = cubin_class_of(section);
 
     if ((section->flags & SHF_ALLOC) && (class == CLASS_TWIN_OTHER || !cubin_is_mercury(section)))
         return loaded_class(join, section);

@@ -6,9 +6,9 @@
  * a symbol belongs to    the entity of its name; copies of   the kernel of its section, or all
  *                        a local function are folded
  * kept                   each entity's best definition       all; the program's must be the same
- * order of sections      by classes, as ptxas writes them    the same (common_order_classes)
+ * order of sections      by classes, as ptxas writes them    the same (sections_ptxas_order)
  * order in a class       the program's by names, then        the chunks' own orders, merged
- *                        functions' (join_order.c)           (exact_merge.c)
+ *                        functions' (join_resolve.c)           (exact_merge.c)
  * contents               with the result's symbols; data     with the program's indices; what
  *                        and lines cut into blocks           all chunks have must be equal then
  * written                as struct cubin, which the merge    as a file, byte for byte as the
@@ -88,7 +88,7 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
         for (size_t k = 0; k < cubins[i]->section_count; k++)
             *section++ = (struct join_section){.source = &cubins[i]->sections[k],
                                                .input = &join.inputs[i],
-                                               .class = common_class_of(&cubins[i]->sections[k]),
+                                               .class = cubin_class_of(&cubins[i]->sections[k]),
                                                .function = JOIN_NONE};
     }
     for (size_t i = 0; i < symbol_count; i++)

@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "cubin/cubin.h"
-#include "join/common.h"
 #include "split/split.h"
 
 #define JOIN_NONE UINT32_MAX
@@ -244,13 +243,13 @@ bool join_resolve(struct join *join);
 /* join_fold.c: folds identical copies of a local function into one. */
 void join_fold(struct join *join);
 
-/* join_order.c: puts kept functions in program order, and finds the first user of each entity. */
+/* join_resolve.c: puts kept functions in program order, and finds the first user of each entity. */
 void join_order(struct join *join);
 
 /* join_unite.c: unites the sections that functions share, and places each of their blocks. */
 void join_unite_sections(struct join *join);
 
-/* join_graph.c: gathers call graph and prototypes. */
+/* join_contents.c: gathers call graph and prototypes. */
 void join_gather_graph(struct join *join);
 
 /* join_sections.c: makes the joined sections, without contents that refer to symbols. */

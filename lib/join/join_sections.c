@@ -158,7 +158,7 @@ static void add_classes(struct join *join)
 {
     uint8_t order[CLASS_COUNT];
 
-    common_order_classes(order, toolkits_newest());
+    sections_ptxas_order(order, toolkits_newest());
     for (size_t i = 0; i < CLASS_COUNT; i++) {
         enum section_class class = order[i];
 

@@ -1,6 +1,13 @@
-/* parts_order.c: selects the contents of the joined text, and their order: that of one compilation
- * (parts_restore.c), or one that depends only on the program: kernels sorted by name, each after
- * the symbols that it needs, in the order in which its text names them. */
+/* parts_order.c: selects the contents of the joined text, and their order: that of one compilation,
+ * or one that depends only on the program: kernels sorted by name, each after the symbols that it
+ * needs, in the order in which its text names them.
+ *
+ * libnvJitLink writes declarations, then variables, then functions, each in the order of the linked
+ * program: modules in link order, and the definitions of a module in theirs. A part omits symbols
+ * that its kernels do not need, and keeps the order of the rest (measured). So the parts' texts are
+ * subsequences (rows) of one order, which is merged from them: if one symbol follows another in a
+ * part, it also does in the program. Between rows, the order of kernels is known; a function that
+ * is in one part only is put as near to its kernels as its neighbours allow. */
 #include <string.h>
 
 #include "base/search.h"
@@ -108,7 +115,8 @@ static void visit_roots(struct joining *joining)
 
 COMPARISON(compare_names, struct joined_place, text_compare(a->version->name, b->version->name));
 
-enum { STAGE_DECLARED_ONLY, STAGE_VARIABLES, STAGE_FUNCTIONS, STAGES };
+/* The sections of every text, in order. */
+enum stage { STAGE_DECLARATIONS, STAGE_VARIABLES, STAGE_FUNCTIONS, STAGES };
 
 /* Sorts externally defined symbols by name: the order in which they were found depends on the
  * functions. */
@@ -117,7 +125,7 @@ static void order_by_program(struct joining *joining)
     for (int stage = 0; stage < STAGES; stage++) {
         for (size_t i = 0; i < joining->reached_count; i++) {
             const struct joined_symbol *symbol = joining->reached[i]->symbol;
-            int own = !symbol->is_defined   ? STAGE_DECLARED_ONLY
+            int own = !symbol->is_defined   ? STAGE_DECLARATIONS
                       : symbol->is_function ? STAGE_FUNCTIONS
                                             : STAGE_VARIABLES;
 
@@ -125,8 +133,226 @@ static void order_by_program(struct joining *joining)
                 joining->sequence[joining->sequence_count++] =
                     (struct joined_place){.version = joining->reached[i]};
         }
-        if (stage == STAGE_DECLARED_ONLY)
+        if (stage == STAGE_DECLARATIONS)
             SORT(joining->sequence, joining->sequence_count, compare_names);
+    }
+}
+
+enum side { SIDE_BEFORE, SIDE_OWN, SIDE_BEHIND };
+
+/* What a stage has of a version: its definition, or a declaration before it. */
+struct node {
+    struct joined_place place;
+    const struct row *row; /* the last one that it is in; NULL: it is not in the stage */
+    /* Its own rank, and the nearest ones in the rows, or PARTS_NO_RANK. */
+    uint64_t own, before, behind;
+    /* Its place as far as it is known without the rows: before or after a neighbour with the rank,
+     * or at its own. */
+    uint64_t rank;
+    enum side side;
+    uint32_t waits_for; /* rows in which nodes before it have no place yet */
+};
+
+/* The nodes of a part in the order of its text, each once. */
+struct row {
+    struct node **nodes;
+    size_t count;
+    size_t done; /* how many have their place */
+};
+
+struct restoring {
+    struct joining *joining;
+    enum stage stage;
+    struct node *nodes; /* of each reached version, in that order */
+    struct row *rows;   /* of each part, and behind them that of variables that left all bodies */
+};
+
+static enum stage stage_of(const struct ptx_item *item)
+{
+    if (item->kind == PTX_VARIABLE)
+        return STAGE_VARIABLES;
+    if (item->kind == PTX_FUNCTION)
+        return item->is_definition ? STAGE_FUNCTIONS : STAGE_DECLARATIONS;
+    return STAGES;
+}
+
+/* The lowest place comes first; of equals, what was reached first from the kernels. */
+static int compare_nodes(const struct node *a, const struct node *b)
+{
+    return COMPARE(a->rank, b->rank) ?: COMPARE(a->side, b->side) ?: COMPARE(a, b);
+}
+
+COMPARISON(compare_pointers, struct node *const, compare_nodes(*a, *b));
+
+static void add_node(struct restoring *restoring, struct row *row, struct symbol_version *version)
+{
+    const struct parts_order *order = restoring->joining->request->order;
+    struct node *node = &restoring->nodes[version->position];
+    bool is_declaration = restoring->stage == STAGE_DECLARATIONS;
+
+    if (node->row == row)
+        return;
+    if (!node->row)
+        *node = (struct node){
+            .place = {version, is_declaration && version->symbol->is_defined},
+            .own = order->rank(order->argument, version->symbol->name, is_declaration),
+            .before = PARTS_NO_RANK,
+            .behind = PARTS_NO_RANK,
+        };
+    node->row = row;
+    node->waits_for++;
+    row->nodes[row->count++] = node;
+}
+
+/* For each node of the row, records the nearest node before it, or after it, that has a rank. With
+ * several rows the nearest counts. */
+static void note_neighbours(const struct row *row, bool is_behind)
+{
+    uint64_t nearest = PARTS_NO_RANK;
+
+    for (size_t i = 0; i < row->count; i++) {
+        struct node *node = row->nodes[is_behind ? row->count - 1 - i : i];
+        uint64_t *known = is_behind ? &node->behind : &node->before;
+
+        if (node->own != PARTS_NO_RANK)
+            nearest = node->own;
+        else if (nearest != PARTS_NO_RANK &&
+                 (*known == PARTS_NO_RANK || (is_behind ? nearest < *known : nearest > *known)))
+            *known = nearest;
+    }
+}
+
+static void read_row(struct restoring *restoring, uint32_t part)
+{
+    const struct ptx_module *module = &restoring->joining->parts[part].module;
+    struct row *row = &restoring->rows[part];
+
+    row->nodes = arena_alloc(&restoring->joining->arena, module->item_count, sizeof *row->nodes);
+    for (size_t i = 0; i < module->item_count; i++) {
+        const struct ptx_item *item = &module->items[i];
+        const struct part_entry *entry = stage_of(item) == restoring->stage
+                                             ? parts_entry(restoring->joining, part, item->name)
+                                             : NULL;
+
+        if (entry && entry->version && entry->version->is_reached)
+            add_node(restoring, row, entry->version);
+    }
+    note_neighbours(row, false);
+    note_neighbours(row, true);
+}
+
+/* A function without a rank between kernels of two modules goes to the end of the first module: the
+ * library appends a module's own definitions to those that it has already linked. A function
+ * between kernels of one module is defined before the kernel that needs it. */
+static void set_rank(struct node *node)
+{
+    if (node->own != PARTS_NO_RANK) {
+        node->rank = node->own;
+        node->side = SIDE_OWN;
+    } else if (node->before != PARTS_NO_RANK && node->before >> 32 < node->behind >> 32) {
+        node->rank = node->before | UINT32_MAX;
+        node->side = SIDE_BEHIND;
+    } else if (node->behind != PARTS_NO_RANK) {
+        node->rank = node->behind;
+    }
+}
+
+static void read_rows(struct restoring *restoring)
+{
+    struct joining *joining = restoring->joining;
+    size_t count = joining->reached_count;
+    struct row *loose;
+
+    restoring->nodes = arena_zalloc(&joining->arena, count, sizeof *restoring->nodes);
+    restoring->rows =
+        arena_zalloc(&joining->arena, joining->part_count + 1, sizeof *restoring->rows);
+    for (uint32_t i = 0; i < joining->part_count; i++)
+        read_row(restoring, i);
+    loose = &restoring->rows[joining->part_count];
+    loose->nodes = arena_alloc(&joining->arena, count, sizeof *loose->nodes);
+    for (size_t i = 0; i < count; i++) {
+        if (!restoring->nodes[i].row &&
+            stage_of(joining->reached[i]->entry->item) == restoring->stage)
+            add_node(restoring, loose, joining->reached[i]);
+        set_rank(&restoring->nodes[i]);
+    }
+    SORT(loose->nodes, loose->count, compare_pointers);
+}
+
+/* The row's first node without a place, or NULL. */
+static struct node *head_of(const struct row *row)
+{
+    return row->done < row->count ? row->nodes[row->done] : NULL;
+}
+
+/* Of the nodes that can come next, the one with the lowest place; NULL = none. There are few parts,
+ * so looking at each costs less than a heap. */
+static struct node *find_next(const struct restoring *restoring)
+{
+    struct node *next = NULL;
+
+    for (size_t i = 0; i <= restoring->joining->part_count; i++) {
+        struct node *head = head_of(&restoring->rows[i]);
+
+        if (head && head->waits_for == 0 && (!next || compare_nodes(head, next) < 0))
+            next = head;
+    }
+    return next;
+}
+
+/* The row's first node without a place waits for it in other rows only. */
+static void free_head(struct row *row)
+{
+    if (head_of(row))
+        head_of(row)->waits_for--;
+}
+
+static void put_next(struct restoring *restoring, const struct node *next)
+{
+    struct joining *joining = restoring->joining;
+
+    joining->sequence[joining->sequence_count++] = next->place;
+    for (size_t i = 0; i <= joining->part_count; i++) {
+        struct row *row = &restoring->rows[i];
+
+        if (head_of(row) != next)
+            continue;
+        row->done++;
+        free_head(row);
+    }
+}
+
+/* The library may have written private strings in a different order in each part: if rows
+ * contradict each other, some nodes wait for ever, and then the whole stage is in the order in
+ * which its symbols were reached, each after the symbols that it names. */
+static void merge_rows(struct restoring *restoring)
+{
+    struct joining *joining = restoring->joining;
+    size_t begin = joining->sequence_count;
+    const struct node *next;
+    bool is_contradicted = false;
+
+    for (size_t i = 0; i <= joining->part_count; i++)
+        free_head(&restoring->rows[i]);
+    while ((next = find_next(restoring)))
+        put_next(restoring, next);
+    for (size_t i = 0; i <= joining->part_count; i++)
+        is_contradicted |= head_of(&restoring->rows[i]) != NULL;
+    if (is_contradicted)
+        joining->sequence_count = begin;
+    for (size_t i = 0; is_contradicted && i < joining->reached_count; i++)
+        if (restoring->nodes[i].row)
+            joining->sequence[joining->sequence_count++] = restoring->nodes[i].place;
+}
+
+/* Sets `sequence` to the order that reached versions have in one compilation. */
+static void order_by_rows(struct joining *joining)
+{
+    struct restoring restoring = {.joining = joining};
+
+    for (restoring.stage = 0; restoring.stage < STAGES; restoring.stage++) {
+        read_rows(&restoring);
+        merge_rows(&restoring);
     }
 }
 
@@ -190,7 +416,7 @@ void parts_arrange(struct joining *joining)
     joining->sequence = arena_alloc(&joining->arena, 2 * count, sizeof *joining->sequence);
     visit_roots(joining);
     if (joining->request->order)
-        parts_restore(joining);
+        order_by_rows(joining);
     else
         order_by_program(joining);
     add_declarations(joining);

@@ -1,14 +1,24 @@
-/* parts_read.c: parses the parts' modules, and moves variables that only some parts declare in
- * bodies.
+/* parts_read.c: parses the parts' modules, moves variables that only some parts declare in bodies,
+ * and maps the parts' names, file numbers and labels to the program's.
  *
  * A .shared variable that only one function uses is declared in that function's body, after a
  * comment that says so (measured). In another part, other functions may use the same variable: then
- * it is moved out of the bodies, since one compilation would not have put it there. */
+ * it is moved out of the bodies, since one compilation would not have put it there.
+ *
+ * Most names are assigned before the library drops anything, so they are the same in all parts
+ * (measured): names of the source, __nv_static_..., $str$4$2. Variables without a name
+ * (__unnamed_2: constants, such as __PRETTY_FUNCTION__), files, and strings for debuggers are
+ * numbered when the PTX is written. These get names made from their contents, which depend on
+ * nothing else. */
+#include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
 #include "base/context.h"
+#include "base/search.h"
 #include "parts/parts_steps.h"
 #include "ptx/lexer.h"
+#include "ptx/types.h"
 
 static bool check_part_header(struct joining *joining, size_t index)
 {
@@ -132,4 +142,247 @@ enum parts_answer parts_read(struct joining *joining)
     for (size_t i = 0; joining->lifted.count && i < joining->part_count; i++)
         ok &= lift(&places, i);
     return ok ? PARTS_JOINED : PARTS_FAILED;
+}
+
+struct naming {
+    struct joining *joining;
+    struct table keys;    /* names of the program to indexes of symbols */
+    struct table strings; /* names of private strings to bits of their contents' hash, or SEVERAL */
+    struct table files;   /* the texts of `files` */
+    struct buffer content;
+};
+
+/* Strings of one name differ among the parts. */
+#define SEVERAL (TABLE_NONE - 1)
+
+static bool is_private(const struct ptx_item *item, struct text beginning)
+{
+    return item->kind == PTX_VARIABLE && item->linkage == PTX_INTERNAL &&
+           item->variable.initialiser.size > 0 && text_starts(item->name, beginning);
+}
+
+/* A hash of everything except the variable's name. */
+static uint64_t hash_content(struct naming *naming, uint32_t part, const struct ptx_item *item)
+{
+    const struct ptx_variable *variable = &item->variable;
+    struct lexer lexer = lexer_at(variable->initialiser, 0);
+    struct buffer *content = &naming->content;
+    struct token token;
+
+    content->size = 0;
+    buffer_text(content, variable->prefix);
+    buffer_append(content, variable->declarator.data + item->name.size,
+                  variable->declarator.size - item->name.size);
+    while ((token = lexer_next(&lexer)).kind != TOKEN_END) {
+        struct text word = lexer_text(&lexer, token);
+        const struct part_entry *entry =
+            token.kind == TOKEN_WORD ? parts_entry(naming->joining, part, word) : NULL;
+
+        buffer_char(content, ' ');
+        buffer_text(content, entry && entry->symbol ? entry->symbol->name : word);
+    }
+    return XXH3_64bits(content->data, content->size);
+}
+
+/* Records the contents of private strings; if several have the same name, they get names of their
+ * own. */
+static void note_string(struct naming *naming, uint32_t part, const struct ptx_item *item)
+{
+    uint32_t hash = (uint32_t)(hash_content(naming, part, item) >> 33);
+
+    if (table_add(&naming->strings, item->name, hash) != hash)
+        table_set(&naming->strings, item->name, SEVERAL);
+}
+
+static void note_strings(struct naming *naming)
+{
+    const struct joining *joining = naming->joining;
+
+    for (uint32_t i = 0; i < joining->part_count; i++)
+        for (size_t j = 0; j < joining->parts[i].module.item_count; j++)
+            if (is_private(&joining->parts[i].module.items[j], TEXT("$str")))
+                note_string(naming, i, &joining->parts[i].module.items[j]);
+}
+
+/* The program's name for a part's item. */
+static struct text program_name(struct naming *naming, uint32_t part, const struct ptx_item *item)
+{
+    struct arena *arena = &naming->joining->arena;
+    bool is_unnamed = is_private(item, TEXT("__unnamed_"));
+    bool is_string = is_private(item, TEXT("$str"));
+    unsigned long long hash;
+
+    if (!is_unnamed && !(is_string && table_find(&naming->strings, item->name) == SEVERAL))
+        return item->name;
+    hash = hash_content(naming, part, item);
+    return is_unnamed ? text_of(arena_printf(arena, "__unnamed_%016llx", hash))
+                      : text_of(arena_printf(arena, "%.*s$mlp%016llx", TEXT_ARG(item->name), hash));
+}
+
+static struct joined_symbol *symbol_of_name(struct naming *naming, struct text name)
+{
+    struct joining *joining = naming->joining;
+    uint32_t at = table_add(&naming->keys, name, (uint32_t)joining->symbol_count);
+
+    if (at == joining->symbol_count) {
+        struct joined_symbol *symbol = arena_zalloc(&joining->arena, 1, sizeof *symbol);
+
+        symbol->name = name;
+        ARENA_PUSH(&joining->arena, joining->symbols, joining->symbol_count,
+                   joining->symbol_capacity) = symbol;
+    }
+    return joining->symbols[at];
+}
+
+static struct part_entry *enter_name(struct joining *joining, uint32_t part, struct text name)
+{
+    uint32_t at = table_add(&joining->parts[part].names, name, (uint32_t)joining->entry_count);
+
+    if (at == joining->entry_count) {
+        struct part_entry *entry = arena_zalloc(&joining->arena, 1, sizeof *entry);
+
+        entry->name = name;
+        entry->part = part;
+        ARENA_PUSH(&joining->arena, joining->entries, joining->entry_count,
+                   joining->entry_capacity) = entry;
+    }
+    return joining->entries[at];
+}
+
+/* Enters a function or variable of a part. */
+static bool enter_item(struct naming *naming, uint32_t part, const struct ptx_item *item)
+{
+    struct joining *joining = naming->joining;
+    struct part_entry *entry = enter_name(joining, part, item->name);
+    struct joined_symbol *symbol;
+
+    if (entry->item && entry->item->is_definition)
+        return !item->is_definition || parts_differ(joining, "definitions of ", item->name);
+    if (entry->item) {
+        if (item->is_definition)
+            entry->item = item;
+        return true;
+    }
+    entry->item = item;
+    entry->symbol = symbol = symbol_of_name(naming, program_name(naming, part, item));
+    if (!symbol->first_entry)
+        symbol->first_entry = entry;
+    else if (symbol->last_entry->part == part)
+        return true; /* two constants have the same contents */
+    else
+        symbol->last_entry->next = entry;
+    symbol->last_entry = entry;
+    return true;
+}
+
+static int compare_texts(const void *left, const void *right)
+{
+    return text_compare(*(const struct text *)left, *(const struct text *)right);
+}
+
+COMPARISON(compare_strings, struct joined_string, compare_texts(&a->name, &b->name));
+
+COMPARISON(compare_numbers, struct part_file, COMPARE(a->own, b->own));
+
+static void number_files(struct joining *joining, struct joined_part *part)
+{
+    const struct ptx_module *module = &part->module;
+    size_t capacity = 0;
+
+    for (size_t i = 0; i < module->item_count; i++) {
+        const struct ptx_item *item = &module->items[i];
+        const struct text *found;
+
+        if (item->kind != PTX_FILE)
+            continue;
+        found = bsearch(&item->target, joining->files, joining->file_count, sizeof *joining->files,
+                        compare_texts);
+        ARENA_PUSH(&joining->arena, part->files, part->file_count, capacity) =
+            (struct part_file){item->number, (uint32_t)(found - joining->files) + 1};
+    }
+    SORT(part->files, part->file_count, compare_numbers);
+}
+
+/* Names one `label:` and the text after it up to the next label. */
+static void name_label(struct joining *joining, uint32_t part, struct text label,
+                       struct text content)
+{
+    unsigned long long hash = XXH3_64bits(content.data, content.size);
+    struct text name = text_of(arena_printf(&joining->arena, "$L__info_string_%016llx", hash));
+
+    enter_name(joining, part, label)->replacement = name;
+    ARENA_PUSH(&joining->arena, joining->strings, joining->string_count, joining->string_capacity) =
+        (struct joined_string){name, content};
+}
+
+static bool is_label(const struct lexer *lexer, struct token token)
+{
+    return token.kind == TOKEN_WORD && lexer_peek(lexer).mark == ':';
+}
+
+/* Names the labels of a section of strings: one line of the program's section for each content. */
+static void name_section(struct joining *joining, uint32_t part, const struct ptx_item *section)
+{
+    struct lexer lexer = lexer_at(section->target, 0), before;
+    struct token token = lexer_next(&lexer);
+
+    while (token.kind != TOKEN_END) {
+        struct text label = lexer_text(&lexer, token), content;
+        bool is_named = is_label(&lexer, token);
+
+        if (is_named)
+            lexer_next(&lexer);
+        content.data = section->target.data + lexer.at;
+        do {
+            before = lexer;
+            token = lexer_next(&lexer);
+        } while (is_named && token.kind != TOKEN_END && token.mark != '}' &&
+                 !is_label(&lexer, token));
+        content.size = (size_t)(section->target.data + before.at - content.data);
+        if (is_named)
+            name_label(joining, part, label, content);
+    }
+}
+
+static bool name_items(struct naming *naming, uint32_t part, const struct ptx_module *module)
+{
+    struct joining *joining = naming->joining;
+
+    for (size_t i = 0; i < module->item_count; i++) {
+        const struct ptx_item *item = &module->items[i];
+
+        if (item->kind == PTX_ALIAS)
+            return parts_differ(joining, "alias ", item->name);
+        if ((item->kind == PTX_FUNCTION || item->kind == PTX_VARIABLE) &&
+            !enter_item(naming, part, item))
+            return false;
+        if (item->kind == PTX_FILE &&
+            table_add(&naming->files, item->target, (uint32_t)joining->file_count) ==
+                joining->file_count)
+            ARENA_PUSH(&joining->arena, joining->files, joining->file_count,
+                       joining->file_capacity) = item->target;
+        if (item->kind == PTX_SECTION)
+            name_section(joining, part, item);
+    }
+    return true;
+}
+
+bool parts_name(struct joining *joining)
+{
+    struct naming naming = {.joining = joining};
+
+    CONTEXT_DEFER(table_cleanup, &naming.keys);
+    CONTEXT_DEFER(table_cleanup, &naming.strings);
+    CONTEXT_DEFER(table_cleanup, &naming.files);
+    CONTEXT_DEFER(buffer_cleanup, &naming.content);
+    note_strings(&naming);
+    for (uint32_t i = 0; i < joining->part_count; i++)
+        if (!name_items(&naming, i, &joining->parts[i].module) ||
+            !name_items(&naming, i, &joining->parts[i].lifted))
+            return false;
+    SORT(joining->files, joining->file_count, compare_texts);
+    SORT(joining->strings, joining->string_count, compare_strings);
+    for (size_t i = 0; i < joining->part_count; i++)
+        number_files(joining, &joining->parts[i]);
+    return true;
 }

@@ -162,7 +162,7 @@ static inline struct part_entry *parts_entry(const struct joining *joining, uint
     return at == TABLE_NONE ? NULL : joining->entries[at];
 }
 
-/* parts_names.c: makes one symbol for each name, one number for each file and string. */
+/* parts_read.c: makes one symbol for each name, one number for each file and string. */
 bool parts_name(struct joining *joining);
 
 /* parts_text.c: renders an entry's item into `rendering` with the program's names, from after its
@@ -179,9 +179,6 @@ struct symbol_version *parts_meant(const struct joining *joining,
 
 /* parts_order.c: decides which versions come into the text, and their order. */
 void parts_arrange(struct joining *joining);
-
-/* parts_restore.c: sets `sequence` to the order that reached versions have in one compilation. */
-void parts_restore(struct joining *joining);
 
 /* parts_order.c: whether the symbol is a variable that host code does not name. */
 bool parts_is_hidden(const struct joining *joining, const struct joined_symbol *symbol);
