@@ -10,8 +10,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "diag/diag.h"
-#include "ptx/item.h"
-#include "ptx/types.h"
+#include "ptx/module.h"
 
 #define NO_INDEX UINT32_MAX
 
@@ -129,7 +128,7 @@ struct body_symbol {
     uint32_t alignment;    /* of body variables and parameters */
     uint64_t size;         /* bytes; 0 = unsized */
     uint64_t offset; /* of .local, .param: in the frame or parameter area; set by the driver */
-    uint8_t type; /* enum ptx_type (ptx/types.h) of one element of a body variable or parameter */
+    uint8_t type; /* enum ptx_type (ptx/module.h) of one element of a body variable or parameter */
     const struct ptx_item *item; /* declaration of a body variable; NULL for others */
 };
 

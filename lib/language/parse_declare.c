@@ -2,7 +2,7 @@
  */
 #include "language/parser.h"
 
-#include "ptx/types.h"
+#include "ptx/module.h"
 
 /* Halves count as bits: ptxas accepts .f16 registers wherever it accepts .b16. */
 static char register_type(enum ptx_type type)

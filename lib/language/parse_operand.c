@@ -4,7 +4,7 @@
  * the arena with their exact number when their bracket closes. */
 #include "language/parser.h"
 
-#include "ptx/expression.h"
+#include "ptx/parser.h"
 #include "language/opcode.h"
 
 /* An address in a list with a vector in it is the deepest that PTX has. */

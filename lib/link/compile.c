@@ -11,7 +11,6 @@
 #include "os/self_exec.h"
 #include "pool/pool.h"
 #include "ptx/module.h"
-#include "ptx/types.h"
 
 /* Watches the library and the program that runs it in a child. A program finds itself even when its
  * file has been replaced; a library runs the program that it finds. */

@@ -7,7 +7,7 @@
 #include "facts/targets.h"
 #include "join/join.h"
 #include "link/stages.h"
-#include "ptx/symbol.h"
+#include "ptx/program.h"
 
 /* A probe is three runs of ptxas on small programs, and takes 3 % of the processor time that ptxas
  * 13.0 takes for as many bytes of functions (test/bench/fallback.sh). */

@@ -10,7 +10,7 @@
 #include "os/heap.h"
 #include "pool/pool.h"
 #include "pool/spread.h"
-#include "ptx/symbol.h"
+#include "ptx/program.h"
 
 /* Bytes that justify another thread: reading them takes a third of a millisecond. */
 #define WORTH_A_PART (1u << 20)

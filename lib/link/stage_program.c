@@ -8,8 +8,7 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "link/stages.h"
-#include "ptx/needed.h"
-#include "ptx/symbol.h"
+#include "ptx/program.h"
 
 static bool selects_entries(const struct link *link)
 {

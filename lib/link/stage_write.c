@@ -4,7 +4,7 @@
 #include "input/used.h"
 #include "link/stages.h"
 #include "output/output.h"
-#include "ptx/needed.h"
+#include "ptx/program.h"
 
 /* The files, which are renamed to their final names in this order. */
 enum { FILE_RESULT, FILE_MODULES, FILE_DEPENDENCIES, FILES };

@@ -9,7 +9,6 @@
 #include "base/search.h"
 #include "diag/diag.h"
 #include "ptx/module.h"
-#include "ptx/types.h"
 
 struct joining {
     struct arena arena;

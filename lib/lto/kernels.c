@@ -9,7 +9,6 @@
 #include "diag/diag.h"
 #include "input/used.h"
 #include "ptx/module.h"
-#include "ptx/types.h"
 
 struct collector {
     const struct lto_request *request;

@@ -8,8 +8,7 @@
 #include "input/member.h"
 #include "observe/facts.h"
 #include "ptx/module.h"
-#include "ptx/symbol.h"
-#include "ptx/types.h"
+#include "ptx/program.h"
 
 struct node {
     struct text name;   /* empty: the variables of a member */

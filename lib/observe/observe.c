@@ -12,7 +12,7 @@
 #include "os/exec.h"
 #include "output/output.h"
 #include "ptx/module.h"
-#include "ptx/symbol.h"
+#include "ptx/program.h"
 
 /* Whether events are needed. The table of stages needs none. */
 static bool wants_events(const struct observe_request *request)

@@ -4,7 +4,7 @@
 
 #include "base/context.h"
 #include "parts/parts_steps.h"
-#include "ptx/types.h"
+#include "ptx/module.h"
 
 static void free_joining(void *argument)
 {

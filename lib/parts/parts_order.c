@@ -13,7 +13,7 @@
 #include "base/search.h"
 #include "input/used.h"
 #include "parts/parts_steps.h"
-#include "ptx/types.h"
+#include "ptx/module.h"
 
 /* A version on the walk, and how many of its references have been followed. */
 struct step {

@@ -18,7 +18,7 @@
 #include "base/search.h"
 #include "parts/parts_steps.h"
 #include "ptx/lexer.h"
-#include "ptx/types.h"
+#include "ptx/module.h"
 
 static bool check_part_header(struct joining *joining, size_t index)
 {

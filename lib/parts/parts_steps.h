@@ -15,7 +15,6 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "parts/parts.h"
-#include "ptx/item.h"
 #include "ptx/module.h"
 
 /* A name of one part. */

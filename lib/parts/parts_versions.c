@@ -12,7 +12,7 @@
 
 #include "base/search.h"
 #include "parts/parts_steps.h"
-#include "ptx/types.h"
+#include "ptx/module.h"
 
 /* The difference between two variables that are not the same. */
 static const char *difference_of(const struct ptx_item *first, const struct ptx_item *second)

@@ -1,6 +1,13 @@
-/* expression.c: recursive descent, one level for each precedence of C. After a fault the
- * parser stands at the end: what is read there is of no use and does no harm. */
-#include "ptx/expression.h"
+/* expression.c: constant expressions (PTX ISA, "Constant Expressions"), by recursive descent, one
+ * level for each precedence of C. After a fault the parser stands at the end: what is read there is
+ * of no use and does no harm.
+ *
+ * Integers have 64 bits and wrap. They are signed unless they end with U, do not fit, or are cast;
+ * an operation on an unsigned operand gives an unsigned result. Floats are doubles and do not mix
+ * with integers; a bit pattern (0f) must stand alone. Measured on ptxas: shift counts are taken
+ * modulo 64, % treats its operands as unsigned, ~ gives an unsigned number, and a condition gives
+ * the operand that it selects, with that operand's signedness. */
+#include "ptx/parser.h"
 
 #include <string.h>
 

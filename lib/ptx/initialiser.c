@@ -1,14 +1,15 @@
 /* initialiser.c: a walk over the braces with one index for each dimension.
  *
+ * Elements are numbers or addresses: g, g+8, generic(g), generic(g)+8, and 0xFF00(g), one byte of
+ * an address. Nested braces are rows of arrays; omitted elements are zero.
+ *
  * Which number can initialise which type was measured on ptxas: integers are truncated to the
  * element's size, floats are accepted for .f and .b types only, integers for all but .f types. */
-#include "ptx/initialiser.h"
+#include "ptx/declaration.h"
 
 #include <string.h>
 
-#include "ptx/expression.h"
-#include "ptx/lexer.h"
-#include "ptx/types.h"
+#include "ptx/parser.h"
 
 /* Most dimensions; deeper arrays are rejected. The elements of a vector count as one more
  * dimension. */

@@ -5,7 +5,6 @@
 
 #include "base/text.h"
 #include "ptx/program.h"
-#include "ptx/symbol.h"
 
 /* symbols.c: makes every module's entries and the program's symbols from its items. It makes them
  * even when it fails, so that the next steps can find more errors. */
@@ -17,35 +16,18 @@ bool check_lacks_symbols(const struct program *program, const struct program_req
 /* After liveness: checks the prototypes of used functions, and undefined references. */
 bool check_program(const struct program *program, const struct program_request *request);
 
-struct program_fault {
-    bool is_undefined; /* else its prototype differs from the definition's */
-    uint32_t module;   /* which refers to the symbol */
-    const struct program_entry *entry;
-};
-
-/* diagnostics.c: reports the faults in nvlink's words and in this order, each with its notes, while
- * there is diag_room(). Notes say which symbols refer to a missing one and where, which definitions
- * have a similar name, and what both prototypes are. References must be known (live.c). `members`
- * is the request's. */
-void diagnostics_report(const struct program *program, const struct program_fault *faults,
-                        size_t count, const struct members *members);
-
-/* Reports that a function is a kernel (.entry) in only one of two modules. */
-void diagnostics_report_kernel(const struct program *program, const struct ptx_item *first,
-                               uint32_t first_module, const struct ptx_item *second,
-                               uint32_t second_module);
-
-/* Reports that `second`, of module `second_module`, defines what `first` already defines. */
-void diagnostics_report_again(const struct program *program, const struct ptx_item *first,
-                              uint32_t first_module, const struct ptx_item *second,
-                              uint32_t second_module);
+/* Report that a function is a kernel (.entry) in only one of two modules, and that `second`, of
+ * module `second_module`, defines what `first` already defines. */
+void check_report_kernel(const struct program *program, const struct ptx_item *first,
+                         uint32_t first_module, const struct ptx_item *second,
+                         uint32_t second_module);
+void check_report_again(const struct program *program, const struct ptx_item *first,
+                        uint32_t first_module, const struct ptx_item *second,
+                        uint32_t second_module);
 
 /* names.c: makes the names of symbols and section labels, and the numbers of files, unique in the
  * program. */
 void names_make_unique(struct program *program);
-
-/* live.c: finds all reachable symbols, with the references and edits of each. */
-void live_mark(struct program *program, const struct program_request *request);
 
 /* The state of scans. What they find is added to their owner. */
 struct scan {

@@ -4,11 +4,7 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/memory.h"
-#include "base/text.h"
-#include "ptx/lexer.h"
 #include "ptx/parser.h"
-#include "ptx/types.h"
 
 /* `.version 9.0`: the lexer reads the number as a decimal fraction. */
 static void parse_version(struct parser *parser)

@@ -1,15 +1,23 @@
-/* needed.c: reads which names a text defines and which it only declares, and follows them from text
- * to text. GCC's libraries have a function in each member, libgfortran 746 of them in 11 MB: bodies
- * are skipped at memory speed. */
-#include "ptx/needed.h"
+/* needed.c: which PTX texts of archives take part in a link. It reads which names a text defines
+ * and which it only declares, and follows them from text to text. GCC's libraries have a function
+ * in each member, libgfortran 746 of them in 11 MB: bodies are skipped at memory speed.
+ *
+ * A text that is a member of an archive takes part when it defines something that is undefined: in
+ * the other texts, in what takes part already, or in the cubins of the link. Of several archives
+ * that define a name the first counts, wherever it stands among the inputs (as if all archives were
+ * between --start-group and --end-group). A text with a kernel always takes part: the host starts
+ * it, and no code names it.
+ *
+ * GCC 15 and 16 compile constructors of C++ and Fortran to functions _GLOBAL__I_PPPPP_... (priority
+ * P), and destructors to _GLOBAL__D_PPPPP_.... A text of libgcc, gbl-ctors.o, has the kernels that
+ * run them, from the arrays __CTOR_LIST__ and __DTOR_LIST__, which the linker makes: the number of
+ * functions, the functions from the last to the first that runs, and 0; destructors in the order in
+ * which they run. That text defines __trigger_gbl_ctors, and takes part when there is such a
+ * function (measured on nvptx-tools 0.20260402). */
+#include "ptx/program.h"
 
-#include "base/memory.h"
 #include "base/context.h"
 #include "base/search.h"
-#include "base/text.h"
-#include "ptx/driver_functions.h"
-#include "ptx/module.h"
-#include "ptx/types.h"
 
 #define DEFINED UINT32_C(0)
 
@@ -101,7 +109,7 @@ static void follow_needs(struct choice *choice)
         uint32_t index = table_find(&choice->providers, name);
 
         if (index != TABLE_NONE && table_find(&choice->defined, name) == TABLE_NONE &&
-            !driver_functions_provides(name))
+            !program_driver_provides(name))
             take_part(choice, index);
     }
 }

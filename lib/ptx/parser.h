@@ -14,7 +14,6 @@
 #include "base/text.h"
 #include "ptx/lexer.h"
 #include "ptx/module.h"
-#include "ptx/types.h"
 
 /* Most errors reported for a module or a body: enough to see a pattern, few enough to read. */
 #define PARSER_MOST_ERRORS 20u
@@ -128,3 +127,14 @@ enum ptx_space parser_space(const struct parser *parser);
 
 /* ".attribute(...)": sets its fields in *variable, which is NULL for a function. */
 void parser_attribute(struct parser *parser, struct ptx_variable *variable);
+
+/* expression.c: reads the longest constant expression from the current token on; the token after it
+ * is then the current one. */
+struct constant expression_read(struct parser *parser);
+
+/* Fails with an error at `place` that says where the fault is: at that token, or in which
+ * variable's initial value. Returns 0. */
+struct constant expression_fail(struct parser *parser, size_t place, const char *fault);
+
+/* Moves past a mark that must stand here. */
+void expression_mark(struct parser *parser, char mark, const char *fault);

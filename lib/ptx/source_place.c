@@ -1,5 +1,5 @@
 /* source_place.c: reads .loc directives and the file table, as far as messages need them. */
-#include "ptx/source_place.h"
+#include "ptx/module.h"
 
 #include <string.h>
 

@@ -9,8 +9,6 @@
 #include "ptx/declaration.h"
 #include "ptx/link.h"
 #include "ptx/module.h"
-#include "ptx/source_place.h"
-#include "ptx/types.h"
 
 struct resolver {
     struct program *program;
@@ -106,7 +104,7 @@ static void report_definitions(struct resolver *resolver, const struct ptx_item 
             TEXT_ARG(item->name), file_of(resolver, module), file_of(resolver, first_module));
         return;
     }
-    diagnostics_report_again(resolver->program, first, first_module, item, module);
+    check_report_again(resolver->program, first, first_module, item, module);
     resolver->failed = true;
 }
 
@@ -142,8 +140,8 @@ static void check_symbol_kinds(struct resolver *resolver, const struct program_s
     } else if (item->kind == PTX_VARIABLE) {
         check_variables(resolver, symbol, item, module);
     } else if (symbol->first_item->function.is_entry != item->function.is_entry) {
-        diagnostics_report_kernel(resolver->program, symbol->first_item, symbol->first_module, item,
-                                  module);
+        check_report_kernel(resolver->program, symbol->first_item, symbol->first_module, item,
+                            module);
         resolver->failed = true;
     }
 }

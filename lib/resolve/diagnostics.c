@@ -1,11 +1,11 @@
-/* diagnostics.c: the same notes as for PTX (ptx/diagnostics.c), as far as cubins have the data. */
+/* diagnostics.c: the same notes as for PTX (ptx/check.c), as far as cubins have the data. */
 #include "resolve/resolve_steps.h"
 
 #include "cubin/contents.h"
 #include "diag/diag.h"
 #include "diag/symbol_names.h"
 #include "input/member.h"
-#include "ptx/driver_functions.h"
+#include "ptx/program.h"
 
 struct explainer {
     const struct merging *m;
@@ -127,7 +127,7 @@ static bool is_missing_symbol(const struct merging *m, uint32_t index)
     if (symbol->file != MERGE_NONE || symbol->common_alignment)
         return false;
     if (symbol->type == STT_FUNC)
-        return m->is_live[index] && !driver_functions_provides(symbol->name);
+        return m->is_live[index] && !program_driver_provides(symbol->name);
     /* The launch gives the size of an unsized shared array (measured). */
     return merged_is_data(symbol, STO_CUDA_GLOBAL) || merged_is_data(symbol, STO_CUDA_CONST) ||
            (merged_is_data(symbol, STO_CUDA_SHARED) && symbol->size > 0);

@@ -7,7 +7,7 @@
  * work. */
 #include "split/plan.h"
 
-#include "ptx/types.h"
+#include "ptx/module.h"
 
 /* Largest function that is replicated, in bytes of text. */
 #define LARGEST_REPLICA 4096u

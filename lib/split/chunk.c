@@ -10,7 +10,6 @@
 #include "base/search.h"
 #include "ptx/lexer.h"
 #include "ptx/module.h"
-#include "ptx/types.h"
 #include "split/plan.h"
 
 /* Whether the chunk has an order of its own. Stable chunks have their own names, and an order that

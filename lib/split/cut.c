@@ -9,7 +9,6 @@
 
 #include "ptx/lexer.h"
 #include "ptx/module.h"
-#include "ptx/source_place.h"
 #include "split/plan.h"
 
 /* Writes a line of the header; messages of the assembler about it are about a module's line. */

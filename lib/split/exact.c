@@ -14,7 +14,6 @@
 
 #include "facts/targets.h"
 #include "ptx/module.h"
-#include "ptx/types.h"
 
 /* Copies of functions, and the other parts that chunks repeat, may add this share of the program's
  * text: they cost one processor what a second one saves. */

@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "diag/escape.h"
 #include "ptx/module.h"
-#include "ptx/types.h"
 
 static const char *space_name(const struct program_symbol *symbol)
 {

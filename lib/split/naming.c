@@ -17,7 +17,7 @@
 #include "base/memory.h"
 #include "base/context.h"
 #include "base/text.h"
-#include "ptx/types.h"
+#include "ptx/module.h"
 #include "split/plan.h"
 
 #define PATH_HASH_DIGITS 8u

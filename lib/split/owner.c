@@ -8,7 +8,7 @@
  * by themselves. */
 #include "split/plan.h"
 
-#include "ptx/types.h"
+#include "ptx/module.h"
 
 static void note_use(struct plan *plan, uint32_t symbol, uint32_t chunk)
 {

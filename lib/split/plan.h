@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "base/memory.h"
-#include "ptx/item.h"
-#include "ptx/symbol.h"
+#include "ptx/module.h"
+#include "ptx/program.h"
 #include "split/split.h"
 
 #define NO_CHUNK CHUNK_NONE

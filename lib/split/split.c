@@ -8,7 +8,6 @@
 #include "base/memory.h"
 #include "base/search.h"
 #include "ptx/module.h"
-#include "ptx/types.h"
 #include "split/plan.h"
 
 static void find_whole_modules(struct plan *plan, bool *has_others)

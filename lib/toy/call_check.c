@@ -7,7 +7,7 @@
 #include "toy/phases.h"
 
 #include "diag/diag.h"
-#include "ptx/types.h"
+#include "ptx/module.h"
 #include "language/opcode.h"
 
 /* Errors in one body after which checking stops. */

@@ -15,10 +15,9 @@
 #include "cubin/image.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
-#include "ptx/initialiser.h"
+#include "ptx/declaration.h"
 #include "ptx/lexer.h"
-#include "ptx/source_place.h"
-#include "ptx/types.h"
+#include "ptx/module.h"
 
 #define MOST_CONSTANT_BYTES    0x10000u
 #define MOST_INITIALISED_BYTES 0x40000000u

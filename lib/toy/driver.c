@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
-#include "ptx/source_place.h"
+#include "ptx/module.h"
 #include "toy/builtin.h"
 
 static bool fail_at_module(const struct unit *unit, const char *format, const char *argument)

@@ -6,7 +6,7 @@
 #include "toy/phases.h"
 
 #include "cubin/format.h"
-#include "ptx/types.h"
+#include "ptx/module.h"
 
 /* Measured on ptxas: `#`, a letter for the return parameter or `v`, and a letter for each
  * parameter. Letters go by size: b 1, h 2, i 4, l 8, x 16 bytes; f and d for .f32 and .f64; for an

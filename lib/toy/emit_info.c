@@ -6,7 +6,7 @@
 #include "cubin/format.h"
 #include "cubin/contents.h"
 #include "facts/targets.h"
-#include "ptx/types.h"
+#include "ptx/module.h"
 #include "toy/builtin.h"
 
 #define MERCURY_VERSION   0x101u /* 0 in the old form */

@@ -9,7 +9,7 @@
 
 #include "diag/diag.h"
 #include "ptx/lexer.h"
-#include "ptx/types.h"
+#include "ptx/module.h"
 
 /* Functions whose bodies have not been looked through yet. */
 struct walk {

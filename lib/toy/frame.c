@@ -5,7 +5,7 @@
 
 #include "cubin/image.h"
 #include "ptx/declaration.h"
-#include "ptx/types.h"
+#include "ptx/module.h"
 #include "language/opcode.h"
 
 /* Measured on ptxas for sm_90. */

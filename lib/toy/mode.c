@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 #include "diag/diag.h"
-#include "ptx/types.h"
+#include "ptx/module.h"
 
 const char *const mode_names[] = {
     [MODE_WHOLE_PROGRAM] = "whole program",

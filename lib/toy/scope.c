@@ -7,7 +7,7 @@
 
 #include "diag/diag.h"
 #include "ptx/declaration.h"
-#include "ptx/types.h"
+#include "ptx/module.h"
 #include "language/opcode.h"
 
 static bool say(const struct unit *unit, const struct ptx_item *item, const char *message)

@@ -1,6 +1,6 @@
 /* fuzz_ptx.c: hostile PTX through parser, linker and splitter. Half of the input is a second
  * source, so that modules meet; a chunk that comes out must be accepted by the parser again. */
-#include "ptx/initialiser.h"
+#include "ptx/declaration.h"
 #include "ptx/module.h"
 #include "split/split.h"
 #include "fuzz.h"

@@ -3,7 +3,6 @@
 #include "base/memory.h"
 #include "ptx/declaration.h"
 #include "ptx/module.h"
-#include "ptx/types.h"
 #include "suite.h"
 
 /* Of all declarations that there can be, how many have each fault: a rule that is no longer what it

@@ -2,10 +2,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "ptx/initialiser.h"
+#include "ptx/declaration.h"
 #include "ptx/module.h"
-#include "ptx/source_place.h"
-#include "ptx/types.h"
 #include "messages.h"
 #include "suite.h"
 

@@ -2,8 +2,7 @@
  */
 
 #include "ptx/program.h"
-#include "ptx/symbol.h"
-#include "ptx/types.h"
+#include "ptx/module.h"
 #include "messages.h"
 #include "suite.h"
 

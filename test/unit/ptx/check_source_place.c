@@ -2,7 +2,6 @@
  * the PTX. */
 
 #include "ptx/module.h"
-#include "ptx/source_place.h"
 #include "suite.h"
 
 static const struct {

@@ -4,7 +4,7 @@
  * is split into 1 to 16 chunks; the chunks are parsed and linked again, which shows that each can
  * be assembled alone and that nothing is missing, twice, or different. */
 #include "ptx/lexer.h"
-#include "ptx/types.h"
+#include "ptx/module.h"
 #include "split/plan.h"
 #include "files.h"
 #include "split_fixture.h"
