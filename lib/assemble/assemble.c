@@ -137,25 +137,6 @@ static void prepare_outputs(struct assembly *assembly)
     }
 }
 
-/* Whether the cache has the chunk's cubin; takes it if so. */
-static bool find_cached(struct assembly *assembly, const struct cache_key *common, size_t index)
-{
-    const struct chunk *chunk = &assembly->chunks->list[index];
-    uint64_t start = events_clock();
-    char name[CHUNK_NAME_SIZE];
-
-    if (!chunk_cache_find(assembly->request->cache, common, chunk, &assembly->outputs[index]))
-        return false;
-    if (start)
-        events_record(&(struct event){.kind = EVENT_CHUNK,
-                                      .name = text_of(chunk_job_name(index, name)),
-                                      .start = start,
-                                      .chunk = (uint32_t)index + 1,
-                                      .bytes = chunk->text.size,
-                                      .state = "hit"});
-    return true;
-}
-
 static void make_chunk_tasks(struct assembly *assembly)
 {
     struct cache_key common = {0};
@@ -165,7 +146,8 @@ static void make_chunk_tasks(struct assembly *assembly)
     for (size_t i = 0; i < assembly->count; i++) {
         uint64_t priority = assembly->chunks->list[i].priority;
 
-        if (!find_cached(assembly, &common, i))
+        if (!chunk_cache_find(assembly->request->cache, &common, &assembly->chunks->list[i],
+                              &assembly->outputs[i]))
             assembly->tasks[assembly->task_count++] =
                 (struct pool_task){workitem_run, &assembly->items[i],
                                    priority < UINT32_MAX ? (uint32_t)priority : UINT32_MAX, 0};

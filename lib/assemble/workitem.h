@@ -34,15 +34,6 @@ struct chunk_output {
     int cancelled;                 /* job->cancelled points here; written with an atomic store */
 };
 
-/* A question about the first chunk that is assembled: when its cubin is of no use, those of the
- * others are not, either, and they are stopped. */
-struct chunk_trial {
-    bool (*is_useful)(const void *argument, struct bytes cubin);
-    const void *argument;
-    atomic_flag is_asked;
-    bool has_failed; /* read when all have ended */
-};
-
 /* One call of assemble_chunks(), which all items share; the workers only read it, except for
  * first_failed. */
 struct assembly {
@@ -119,11 +110,8 @@ void workitem_cancel_all(void *assembly);
  */
 bool workitem_is_cancelled(void *item);
 
-/* chunk_cache.c: chunks that this link or another one has assembled before
- *
- * The link thread looks up all chunks before any is assembled, so that only the rest has to be run,
- * on this machine or elsewhere. A result is stored at once, by the thread that has it: if a link is
- * interrupted, the work is not lost. */
+/* Chunks that this link or another one has assembled before, on this machine or elsewhere. A result
+ * is stored at once, by the thread that has it: if a link is interrupted, the work is not lost. */
 
 /* The part that the keys of all chunks share: the assembler and its options, and the distributor if
  * its results come without minilink's report. It has no paths, numbers of chunks or threads. */
@@ -137,38 +125,23 @@ bool chunk_cache_find(struct cache *cache, const struct cache_key *request,
 /* Stores an output that has a cubin, with its log. Called by any thread; never raises. */
 void chunk_cache_keep(struct cache *cache, const struct chunk_output *output);
 
-/* If the cache has some of the chunks, collects the kernels of those that it does not have: kernels
- * edited since, and kernels that share a chunk with them. */
-void chunk_cache_find_edited(struct table *edited, const struct chunks *chunks,
-                             const struct assemble_request *request, struct arena *arena);
-
-/* remote_chunks.c: assembles chunks on other machines (distribute/distribute.h) */
-
-/* Assembles the chunks of `count` tasks, whose arguments are work items, as the request's
- * distribution says, and sets each item's result and outputs as workitem_run does; the first that
- * failed is noted. If a plan is to be written, only writes it. Returns LINK_OK, or an error that
- * concerns all of them, reported. */
+/* remote_chunks.c: has the chunks of `count` tasks, whose arguments are work items, assembled on
+ * other machines, as the request's distribution says, and sets each item's result and outputs as
+ * workitem_run does; the first that failed is noted. If a plan is to be written, only writes it.
+ * Returns LINK_OK, or an error that concerns all of them, reported. */
 enum link_code remote_chunks_run(const struct assemble_request *request,
                                  const struct chunks *chunks, const struct pool_task *tasks,
                                  size_t count);
 
-/* Writes the plan of a link that has nothing to assemble. */
-enum link_code remote_chunks_plan_nothing(const struct distribution *distribution);
-
-/* log_replay.c: reports an assembler's messages about a chunk as messages about the user's file
- *
- * diag/log_line.h lists the known forms of lines. Other lines are passed on unchanged, under the
- * chunk's name. */
-
-/* Prints a log through diag.h. `failed`: the chunk has no
- * cubin, so lines of unknown form are errors; else they are infos. */
+/* log_replay.c: prints an assembler's log of a chunk as messages about the user's file. Lines of
+ * forms that diag/log_line.h does not know keep their text, under the chunk's name: as errors if
+ * the chunk has `failed`, else as infos. */
 void log_replay(const struct chunks *chunks, const struct chunk *chunk, struct text log,
                 bool failed);
 
 /* Prints the logs of an exact split's chunks, all of which were assembled: logs[0 .. chunks->count)
- * (NULL = empty). It prints them as log_replay() does, but in the order that the assembler has for
- * the whole program. ptxas reports one kernel after the other, from the last of the text to the
- * first (measured, -Xptxas=-v); so do these lines, whichever chunk a kernel is in. Messages about
- * closing kernels are left out, and those about the whole program are printed once. Raises
- * LINK_NO_MEMORY. */
+ * (NULL = empty), in the order that the assembler has for the whole program. ptxas reports one
+ * kernel after the other, from the last of the text to the first (measured, -Xptxas=-v); so do
+ * these lines, whichever chunk a kernel is in. Messages about closing kernels are left out, and
+ * those about the whole program are printed once. Raises LINK_NO_MEMORY. */
 void log_replay_exact(const struct chunks *chunks, const char *const *logs);

@@ -317,7 +317,7 @@ const struct option_row option_table[] = {
      "Write that JSON file, and FILE.d with what its jobs read, for a build system to run them; link nothing"},
     {"resume-plan", NULL, "FILE", STRING(link.distribution.resume_plan), GROUP_CACHE, KEY_REFUSES,
      "Link with the results of a plan's jobs"},
-    /* The options of a distributor's job (assemble/assembler.h). */
+    /* The options of a distributor's job (assemble/assemble.h). */
     {"assemble-chunk", NULL, "relocatable|whole", CHOICE(chunk_use, chunk_uses), GROUP_CACHE, KEY_REFUSES, NULL},
     {"assembler-version", NULL, "TEXT", STRING(single_chunk.version), GROUP_CACHE, KEY_REFUSES, NULL},
     {"chunk-report", NULL, "FILE", STRING(single_chunk.report), GROUP_CACHE, KEY_REFUSES, NULL},

@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "assemble/assembler.h"
+#include "assemble/assemble.h"
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "input/file.h"

@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "assemble/assembler.h"
+#include "assemble/assemble.h"
 #include "facts/targets.h"
 #include "base/memory.h"
 #include "cache/cache.h"

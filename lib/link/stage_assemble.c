@@ -4,7 +4,7 @@
  */
 #include <inttypes.h>
 
-#include "assemble/workitem.h"
+#include "assemble/assemble.h"
 #include "base/context.h"
 #include "base/memory.h"
 #include "diag/diag.h"

@@ -2,7 +2,7 @@
  * found out before any is assembled (exact_probe.c). */
 #include <inttypes.h>
 
-#include "assemble/workitem.h"
+#include "assemble/assemble.h"
 #include "base/context.h"
 #include "diag/diag.h"
 #include "link/stages.h"

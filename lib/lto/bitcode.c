@@ -3,14 +3,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "input/rawcode.h"
 #include "lto/llvm.h"
 #include "lto/lto_steps.h"
-#include "os/descriptor.h"
 
 /* Most batches of modules that are compiled separately: a child takes as long to load the library
  * as to compile some modules. */
@@ -282,14 +280,8 @@ static bool read_program(struct program *program, struct text answer)
 static void make_bitcode_part_jobs(struct compilation *compilation, const struct program *program)
 {
     struct part_list *run = &compilation->run;
-    struct job_input *input = arena_copy(&run->arena, run->inputs.list, 1, sizeof *input);
     struct word_list options = make_options(compilation, true);
 
-    *input = (struct job_input){
-        .member = input->member, .data = text_bytes(program->code), .size = program->code.size};
-    if (run->link->cache)
-        input->key = part_input_key(input->data, false);
-    run->inputs = (struct job_inputs){input, 1, true};
     part_make_all(run, program->parts);
     for (unsigned i = 0; i < program->parts; i++) {
         word_list_printf(&options, "part=%u/%u", i, program->parts);
@@ -309,11 +301,7 @@ static bool compile_parts(struct compilation *compilation, const struct program 
     diag_verbose("LLVM bitcode of %zu modules, optimised to one of %zu bytes, is compiled in %u "
                  "parts",
                  run->inputs.count, program->code.size, program->parts);
-    close(run->inputs_fd);
-    run->inputs_fd = -1;
-    run->inputs_fd = lto_inputs_open();
-    if (!descriptor_write(run->inputs_fd, program->code.data, program->code.size))
-        context_raise(LINK_NO_MEMORY);
+    lto_inputs_replace(run, text_bytes(program->code));
     make_bitcode_part_jobs(compilation, program);
     if (!run_children(compilation))
         return false;

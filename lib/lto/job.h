@@ -124,9 +124,6 @@ bool answer_begins(struct bytes head, uint64_t size);
  */
 bool answer_read(struct lto_answer *answer, struct bytes bytes);
 
-/* nvjitlink.c: the only code that uses libnvJitLink's public C interface (nvJitLink.h of the
- * toolkit). */
-
 /* Name of an input for the library, by index. All have the same length, since the order in which
  * libnvvm writes private strings depends on memory addresses (measured). */
 #define NVJITLINK_INPUT_NAME      NVJITLINK_INPUT_NAME_HEAD "%08zu"
@@ -137,9 +134,10 @@ bool answer_read(struct lto_answer *answer, struct bytes bytes);
  * it is compiled no further. */
 #define LTOIR_TARGET "-arch=lto_"
 
-/* Runs the job. Returns the status of answer_write(). Raises LINK_NO_MEMORY when memory runs out on
- * our side, or while loading the library. */
+/* Run the job by libnvJitLink, or by libLLVM (llvm.c). Return the status of answer_write(). Raise
+ * LINK_NO_MEMORY when memory runs out on our side, or while loading the library. */
 int nvjitlink_run(const struct lto_job *job);
+int llvm_run(const struct lto_job *job);
 
 /* The nvJitLinkResult that says that a newer toolkit made the LTO-IR. */
 #define NVJITLINK_CODE_OUTDATED 14
@@ -147,9 +145,7 @@ int nvjitlink_run(const struct lto_job *job);
 /* The description of an nvJitLinkResult, as in the header; never NULL. */
 const char *nvjitlink_code_text(int32_t code);
 
-/* child.c: the child that runs a job. */
-
-/* The first word of the command line. */
+/* The first word of a child's command line. */
 #define LTO_CHILD_WORD "--lto-part"
 
 /* True for a command line of that form. */

@@ -189,6 +189,9 @@ void lto_kernels_free(void *argument)
  * stay together. But costs are estimates, with the same error throughout a module; so a part gets
  * bundles from all over the program. */
 
+/* Fewer kernels than this are not worth a part. */
+#define FEWEST_KERNELS 4u
+
 /* Number of bundles in a part, about. */
 #define BUNDLES_OF_PART 8u
 
@@ -214,8 +217,8 @@ uint32_t partition_part_count(uint64_t bytes, size_t kernel_count)
 
     while (2 * count <= worth)
         count *= 2;
-    if (count > kernel_count / PARTITION_FEWEST_KERNELS)
-        count = kernel_count / PARTITION_FEWEST_KERNELS;
+    if (count > kernel_count / FEWEST_KERNELS)
+        count = kernel_count / FEWEST_KERNELS;
     return count ? (uint32_t)count : 1;
 }
 

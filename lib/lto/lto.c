@@ -1,4 +1,4 @@
-/* lto.c: plans, runs and joins the parts, or runs a single compilation. */
+/* lto.c: which members LTO sees; plans, runs and joins the parts, or runs a single compilation. */
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -8,6 +8,83 @@
 #include "input/used.h"
 #include "lto/lto_steps.h"
 #include "pool/child_tokens.h"
+
+/* Members of a group are adjacent. */
+bool lto_refuse_alone(const struct members *members)
+{
+    size_t refused = 0;
+
+    for (size_t i = 0, end; members->has_lto_only && i < members->count; i = end) {
+        const struct member *lto = NULL;
+        bool has_code = false;
+
+        for (end = i; end < members->count && members->list[end].group == members->list[i].group;
+             end++) {
+            if (members->list[end].role == MEMBER_OPTIONS)
+                lto = &members->list[end];
+            has_code |=
+                members->list[end].role == MEMBER_PTX || members->list[end].role == MEMBER_CUBIN;
+        }
+        if (!lto || has_code)
+            continue;
+        /* nvcc names libcudadevrt in every link, and most links do not need it. */
+        if (lto->is_system) {
+            diag_info("Member '%s' is left out: it is LTO-IR without PTX beside it", lto->name);
+            continue;
+        }
+        if (refused++ > 0 && diag_folds())
+            continue;
+        diag_error("'%s' is LTO-IR without PTX beside it, which only NVIDIA's libraries can read; "
+                   "build it with both (nvcc -dlto -arch=sm_%u), or link with -lto where a CUDA "
+                   "toolkit is",
+                   lto->name, members->arch.sm);
+    }
+    if (refused > 1 && diag_folds())
+        diag_note("so are %zu more; -v names them", refused - 1);
+    return refused == 0;
+}
+
+bool lto_is_other(const struct member *member)
+{
+    return !member->is_system && (member->role == MEMBER_PTX || member->role == MEMBER_CUBIN ||
+                                  member->role == MEMBER_BITCODE);
+}
+
+bool lto_has_others(const struct members *members)
+{
+    bool has_lto = false, has_others = false;
+
+    for (size_t i = 0; i < members->count; i++) {
+        has_lto |= members->list[i].role == MEMBER_LTO && !members->list[i].is_system;
+        has_others |= lto_is_other(&members->list[i]);
+    }
+    return has_lto && has_others;
+}
+
+/* Whether code takes part that LTO does not see. Reports the members that have it. */
+static bool is_partial(const struct members *members)
+{
+    const char *last = NULL;
+
+    for (size_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->list[i];
+
+        if (!lto_is_other(member) || (last && strcmp(last, member->object_name) == 0))
+            continue;
+        last = member->object_name;
+        diag_info("requested LTO but '%s' not built for LTO so doing partial LTO",
+                  member->object_name);
+    }
+    return last != NULL;
+}
+
+void lto_warn_useless(const struct members *members)
+{
+    if (members->has_lto || members->ptx_count > 0)
+        return;
+    is_partial(members);
+    diag_warning("Ignoring -dlto option because no LTO objects found");
+}
 
 /* Memory of a compilation (measured on libnvJitLink 13.0: 60 MiB for 139 KB of LTO-IR, 109 MiB for
  * 837 KB, 70 MiB for a sixteenth of its kernels). */
@@ -399,7 +476,7 @@ enum link_code lto_compile(struct lto_result *result, struct arena *arena,
 
     CONTEXT_DEFER(part_end_all, &compilation.run);
     CONTEXT_DEFER(lto_kernels_free, &compilation.kernels);
-    compilation.is_partial = !request->emit_ltoir && lto_is_partial(request->members);
+    compilation.is_partial = !request->emit_ltoir && is_partial(request->members);
     lto_inputs_write(&compilation.run, MEMBER_LTO);
     if (!watch_check(request->watch))
         return LINK_ENVIRONMENT;

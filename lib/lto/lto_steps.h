@@ -55,11 +55,20 @@ struct part_list {
 /* Most parts that a link runs at one time, if there is memory for them. */
 uint32_t part_most_threads(const struct lto_request *link);
 
+/* An empty memory file, for input of children. Raises LINK_NO_MEMORY; or, when the process has too
+ * many open files, reports that and raises LINK_ENVIRONMENT. */
+int lto_inputs_open(void);
+
+/* Writes the LTO-IR, or bitcode, of all members with `role` to a memory file of the run, and lists
+ * it. Each fatbin entry is in a container of its own, byte for byte with its header, which the
+ * library needs to read it. Raises as lto_inputs_open, and LINK_NO_MEMORY if there is no room. */
+void lto_inputs_write(struct part_list *run, enum member_role role);
+
+/* Makes these bytes, which were made of all inputs, the only input, and raises like that. */
+void lto_inputs_replace(struct part_list *run, struct bytes data);
+
 /* Makes `count` parts without jobs, and frees the previous ones. */
 void part_make_all(struct part_list *run, size_t count);
-
-/* The key of an input, for links with a cache. */
-struct cache_key part_input_key(struct bytes data, bool is_fatbin);
 
 /* Sets a part's inputs and job, and its key: the library's contents and the variables that it
  * reads; minilink's own contents, as minilink writes the answer; the part's options, including its
@@ -104,7 +113,7 @@ struct lto_kernels {
 bool lto_kernels_list(struct lto_kernels *kernels, struct arena *arena,
                       const struct lto_request *request);
 
-/* Lists the kernels of the whole program's PTX. False, without a message, when that is not PTX. */
+/* Lists those of the whole program's PTX. False, without a message, when that is not PTX. */
 bool lto_kernels_read(struct lto_kernels *kernels, struct arena *arena,
                       const struct lto_request *request, struct text ptx);
 
@@ -122,11 +131,7 @@ const struct member *lto_kernels_ptx(const struct members *members, const struct
 /* Bytes of LTO-IR that are compiled, before any compression. */
 uint64_t lto_kernels_bytes(const struct members *members);
 
-/* Most parts. */
 #define PARTITION_MOST_PARTS 256u
-
-/* Fewer kernels than this are not worth a part. */
-#define PARTITION_FEWEST_KERNELS 4u
 
 /* The number of parts that a program of `kernel_count` kernels in `bytes` of LTO-IR is worth. */
 uint32_t partition_part_count(uint64_t bytes, size_t kernel_count);
@@ -136,20 +141,6 @@ uint32_t partition_part_count(uint64_t bytes, size_t kernel_count);
  * Returns the number of each kernel's part, in `arena`. */
 uint32_t *partition_kernels(struct arena *arena, const struct lto_kernel *kernels,
                             size_t kernel_count, uint32_t part_count);
-
-/* inputs.c: the members whose LTO-IR or bitcode is compiled, in one file. */
-
-/* Whether code takes part that LTO does not see. Reports the members that have it. */
-bool lto_is_partial(const struct members *members);
-
-/* An empty memory file, for input of children. Raises LINK_NO_MEMORY; or, when the process has too
- * many open files, reports that and raises LINK_ENVIRONMENT. */
-int lto_inputs_open(void);
-
-/* Writes the LTO-IR, or bitcode, of all members with `role` to a memory file of the run, and lists
- * it. Each fatbin entry is in a container of its own, byte for byte with its header, which the
- * library needs to read it. Raises as lto_inputs_open, and LINK_NO_MEMORY if there is no room. */
-void lto_inputs_write(struct part_list *run, enum member_role role);
 
 /* report.c: messages of libnvJitLink and libLLVM, and how their children ended. */
 

@@ -30,14 +30,88 @@
  * so that everything read from it or reported about it is the same. */
 enum { PART_ANSWER, PART_OUTPUT, PART_PEAK };
 
-struct cache_key part_input_key(struct bytes data, bool is_fatbin)
+int lto_inputs_open(void)
 {
+    int fd = descriptor_memory_file("minilink-lto-inputs");
+
+    if (fd >= 0)
+        return fd;
+    if (errno == ENOMEM)
+        context_raise(LINK_NO_MEMORY);
+    diag_fatal("Could not open a file in memory: %s", strerror(errno));
+    context_raise(LINK_ENVIRONMENT);
+}
+
+/* Entries and containers begin at multiples of this. */
+#define ALIGNMENT 8u
+
+/* Writes to the file of inputs, which has *size bytes. */
+static void write_bytes(const struct part_list *run, uint64_t *size, struct bytes bytes)
+{
+    if (!descriptor_write(run->inputs_fd, bytes.data, bytes.size))
+        context_raise(LINK_NO_MEMORY);
+    *size += bytes.size;
+}
+
+/* Writes the data of an input, and sets the rest of it. */
+static void write_input(const struct part_list *run, uint64_t *size, struct job_input *input)
+{
+    static const uint8_t zeros[ALIGNMENT];
+    uint8_t head[FATBIN_HEADER_SIZE] = {0x50, 0xED, 0x55, 0xBA, 1, 0, FATBIN_HEADER_SIZE, 0};
+    uint64_t follows = input->data.size;
     struct key key;
 
+    input->offset = *size;
+    memcpy(head + 8, &follows, sizeof follows);
+    if (input->is_fatbin) /* with a single entry */
+        write_bytes(run, size, (struct bytes){head, sizeof head});
+    write_bytes(run, size, input->data);
+    input->size = *size - input->offset;
+    write_bytes(run, size, (struct bytes){zeros, (size_t)(-*size % ALIGNMENT)});
+    if (!run->link->cache)
+        return;
     key_begin(&key, "LTO input");
-    key_number(&key, is_fatbin);
-    key_bytes(&key, data);
-    return key_end(&key);
+    key_number(&key, input->is_fatbin);
+    key_bytes(&key, input->data);
+    input->key = key_end(&key);
+}
+
+void lto_inputs_write(struct part_list *run, enum member_role role)
+{
+    const struct members *members = run->link->members;
+    size_t most = role == MEMBER_LTO ? members->lto_count : members->bitcode_count;
+    struct job_input *list = arena_alloc(&run->arena, most, sizeof *list);
+    uint64_t size = 0;
+    size_t count = 0;
+
+    run->inputs_fd = lto_inputs_open();
+    for (size_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->list[i];
+        bool is_fatbin = member->entry.whole.size > 0;
+
+        if (member->role != role)
+            continue;
+        list[count] =
+            (struct job_input){.member = member,
+                               .data = is_fatbin ? member->entry.whole : member->entry.payload,
+                               .is_fatbin = is_fatbin};
+        write_input(run, &size, &list[count++]);
+    }
+    run->inputs = (struct job_inputs){list, count, role == MEMBER_BITCODE};
+}
+
+void lto_inputs_replace(struct part_list *run, struct bytes data)
+{
+    struct job_input *input = arena_alloc(&run->arena, 1, sizeof *input);
+    uint64_t size = 0;
+
+    *input = (struct job_input){.member = run->inputs.list->member, .data = data};
+    close(run->inputs_fd);
+    run->inputs_fd = -1;
+    run->inputs_fd = lto_inputs_open();
+    write_input(run, &size, input);
+    run->inputs.list = input;
+    run->inputs.count = 1;
 }
 
 void part_set_job(struct part *part, const char *const *options, const struct job_inputs *inputs)

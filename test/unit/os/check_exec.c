@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "assemble/assembler.h"
+#include "assemble/assemble.h"
 #include "os/exec.h"
 #include "os/self_exec.h"
 #include "files.h"
