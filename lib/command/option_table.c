@@ -141,7 +141,6 @@ CHOICES(host_scripts, {"lcs-abs", HOST_SCRIPT_ABSOLUTE}, {"lcs-aug", HOST_SCRIPT
 CHOICES(lto_levels, {"0", 0}, {"1", 1}, {"2", 2}, {"3", 3});
 CHOICES(lto_sources, {"auto", LTO_SOURCE_AUTO}, {"ptx", LTO_SOURCE_PTX}, {"ltoir", LTO_SOURCE_LTOIR});
 CHOICES(output_abis, {"auto", MERGE_ABI_AUTO}, {"7", MERGE_ABI_7}, {"8", MERGE_ABI_8});
-CHOICES(foldings, {"none", false}, {"safe", true});
 CHOICES(truths, {"false", false}, {"true", true});
 CHOICES(binary_kinds, {"capmerc", false}, {"sass", true});
 CHOICES(jobserver_uses, {"auto", JOBSERVER_AUTO}, {"on", JOBSERVER_ON}, {"off", JOBSERVER_OFF});
@@ -263,8 +262,6 @@ const struct option_row option_table[] = {
 
     {"undefined", "u", "NAME", WORD(link.undefined, .is_apart = true), GROUP_SYMBOLS, KEY_COUNTS,
      "Keep this kernel, function or variable even if nothing refers to it; may be given again"},
-    {"icf", NULL, "none|safe", CHOICE(link.merge.fold, foldings), GROUP_SYMBOLS, KEY_COUNTS,
-     "safe: merge identical functions whose address is not taken"},
     {"strip-debug", "S", NULL, FLAG(link.merge.strip_debug), GROUP_SYMBOLS, KEY_COUNTS,
      "Leave out debug information (of -lineinfo and -G)"},
     {"allow-multiple-definition", NULL, NULL, FLAG(link.merge.takes_first), GROUP_SYMBOLS, KEY_REFUSES,

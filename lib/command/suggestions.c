@@ -93,7 +93,6 @@ static const struct {
                       "--trace lists them, --why-live=NAME tells what keeps a symbol"},
     {" cref print-dependencies ", "--trace-symbol=NAME tells who defines and who uses a symbol, "
                                   "-dump-callgraph who calls whom"},
-    {" print-icf-sections ", "--print-gc-sections tells what --icf=safe folded, too"},
     {" wrap defsym ",
      "a reference means the symbol of that name; -DNAME=OTHER, where the object is "
      "compiled, makes it another"},

@@ -78,7 +78,6 @@ enum merge_reason {
     MERGE_UNREACHED,  /* nothing that is kept needs it */
     MERGE_CAME_LATER, /* an earlier cubin's definition was kept */
     MERGE_GAVE_WAY,   /* it is weak and another cubin's definition is strong */
-    MERGE_FOLDED,     /* another function is identical */
 };
 
 struct merge_drop {
@@ -87,7 +86,6 @@ struct merge_drop {
     uint32_t input;
     bool is_kernel;
     enum merge_reason reason;
-    struct text kept; /* name of the definition that replaces it, if any */
 };
 
 #define MERGE_NO_FILE UINT32_MAX

@@ -269,9 +269,7 @@ static void relocate_debug(struct relocation_list *list, uint32_t symbol)
     const struct relocation_facts *facts = list->facts;
 
     if (facts->action == RELOCATION_CLEARED && !m->request->relocatable) {
-        bool is_gone =
-            (is_dead && overridden_empty(m, list->file, list->relocation->symbol, symbol)) ||
-            fold_has(m, list->file, list->relocation->symbol);
+        bool is_gone = is_dead && overridden_empty(m, list->file, list->relocation->symbol, symbol);
         uint8_t *at = is_gone ? find_field(list, facts->bytes) : NULL;
 
         if (at)

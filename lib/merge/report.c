@@ -204,9 +204,7 @@ static void add_drop(const struct merging *m, struct merge_report *report, uint3
 
     if (symbol->type != STT_FUNC || symbol->section == SHN_UNDEF || merged == MERGE_NONE)
         return;
-    if (fold_has(m, file, input))
-        reason = m->is_live[merged] ? MERGE_FOLDED : MERGE_UNREACHED;
-    else if (overridden_has(m, file, input))
+    if (overridden_has(m, file, input))
         reason = MERGE_CAME_LATER;
     else if (overridden_replaced(m, file, input, merged))
         reason = MERGE_GAVE_WAY;
@@ -219,8 +217,7 @@ static void add_drop(const struct merging *m, struct merge_report *report, uint3
                             .file = file,
                             .input = input,
                             .is_kernel = (symbol->other & STO_CUDA_ENTRY) != 0,
-                            .reason = reason,
-                            .kept = arena_text(&report->arena, m->symbols[merged].name)};
+                            .reason = reason};
 }
 
 static void fill_drops(const struct merging *m, struct merge_report *report)

@@ -268,15 +268,13 @@ static void take_functions(struct image_facts *facts)
     }
 }
 
-static const char *reason_of(struct observation *observation, const struct merge_drop *drop)
+static const char *reason_of(const struct merge_drop *drop)
 {
     switch (drop->reason) {
     case MERGE_CAME_LATER:
         return "an earlier definition of that name counts";
     case MERGE_GAVE_WAY:
         return "it is weak, and there is a strong definition";
-    case MERGE_FOLDED:
-        return arena_printf(&observation->arena, "the same as '%.*s'", TEXT_ARG(drop->kept));
     case MERGE_UNREACHED:
         break;
     }
@@ -296,7 +294,7 @@ static void take_drops(struct image_facts *facts)
 
         facts_drop(observation, drop->is_kernel ? "kernel" : "function", drop->name,
                    member == FACT_NONE ? NULL : observation->members[member].of->name,
-                   reason_of(observation, drop));
+                   reason_of(drop));
     }
 }
 

@@ -35,8 +35,6 @@ static bool stays(const struct pruning *p, uint32_t index)
 
     if (symbol == MERGE_NONE)
         return true;
-    if (fold_has(p->m, p->file, index))
-        return false;
     symbol = merging_canonical(p->m, symbol);
     merged = &p->m->symbols[symbol];
     return merged->type != STT_FUNC || (p->m->is_live[symbol] && merged->file >= p->file);

@@ -84,7 +84,6 @@ struct resolution {
     uint32_t *owner_of;  /* by input section: the function it belongs to, or MERGE_NONE */
     bool *has_lost;      /* by input symbol: it lost to an earlier cubin's definition */
     bool *gave_way;      /* by input symbol: it was replaced by a later strong definition */
-    bool *is_folded;     /* by input symbol: it was folded into another function; NULL = none was */
     struct merged_local *locals;
     size_t local_count;
     uint32_t *globals; /* order in which global symbols are written */

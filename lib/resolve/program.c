@@ -120,14 +120,6 @@ static bool find_live(struct merging *m)
     return m->request->relocatable || limits_check_needs(m);
 }
 
-/* Reads the call graph, and folds identical functions if requested. */
-static bool read_graph(struct merging *m)
-{
-    bool folds = m->request->fold && !m->request->relocatable && !merging_keeps_all(m);
-
-    return graph_read(m) && (!folds || !fold_functions(m) || graph_read(m));
-}
-
 /* Chooses the format of the output. */
 static bool choose_abi(struct merging *m)
 {
@@ -153,7 +145,7 @@ bool program_resolve(struct merging *m)
 {
     if (!check_cubins(m) || !choose_abi(m))
         return false;
-    if (!resolve_symbols(m) || !limits_check_inputs(m) || !read_graph(m)) {
+    if (!resolve_symbols(m) || !limits_check_inputs(m) || !graph_read(m)) {
         if (diag_state_get()->verbose)
             diag_fatal("merge_elf failed"); /* nvlink's last message after such errors */
         return false;

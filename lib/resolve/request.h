@@ -35,8 +35,7 @@ struct merge_request {
     const struct members *members; /* all members of the inputs, for notes; may be NULL */
     const struct cubin *made;      /* an array: the cubins of the chunks */
     size_t made_count;
-    bool fold;        /* identical functions become one, except with debug or relocatable */
-    bool takes_first; /* of several definitions, with a warning */
+    bool takes_first;            /* of several definitions, with a warning */
     bool suppress_stack_warning; /* -suppress-stack-size-warning */
     bool keep_exported;          /* -ewp: keep functions that another link may call */
     bool preserve_relocations;   /* -preserve-relocs: resolved relocations are listed too */

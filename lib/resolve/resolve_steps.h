@@ -74,18 +74,6 @@ bool overridden_forget(const struct merging *m, size_t file, uint32_t section, u
  * disagree about a function's prototype. */
 bool graph_read(struct merging *m);
 
-/* fold.c: --icf=safe: folds device functions that are identical in everything that an executable
- * has of them: references to the others become references to the first, and their sections are
- * treated like those of a weak copy that lost. Comes after graph_read(). Returns true if anything
- * was folded; the call graph is then out of date. */
-bool fold_functions(struct merging *m);
-
-/* Whether symbol `index` of a cubin defines a function that was folded into another. */
-static inline bool fold_has(const struct merging *m, size_t file, uint32_t index)
-{
-    return m->resolved.is_folded && m->resolved.is_folded[m->symbol_base[file] + index];
-}
-
 /* liveness.c: fills m->is_live with the functions that are kept: kernels, functions whose address
  * is taken or is in data, and all that they need; under -g and -r, every function. */
 void liveness_mark(struct merging *m);

@@ -67,7 +67,6 @@ static void add_places(struct buffer *out, const struct merge_places *places)
 
         trial_add_text(out, d->name);
         TRIAL_ADD_NUMBERS(out, d->file, d->input, d->is_kernel, d->reason);
-        trial_add_text(out, d->kept);
     }
 }
 
@@ -78,7 +77,6 @@ bool trial_merge(struct trial *trial)
         .relocatable = strchr(modes, 'r'),
         .debug = strchr(modes, 'g'),
         .preserve_relocations = strchr(modes, 'p'),
-        .fold = strchr(modes, 'f'),
         .takes_first = strchr(modes, 't'),
         .keep_exported = strchr(modes, 'x'),
         .strip_debug = strchr(modes, 's'),

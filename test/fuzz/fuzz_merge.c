@@ -1,7 +1,7 @@
 /* fuzz_merge.c: any bytes as cubins, merged. The first byte chooses -r, -g, -preserve-relocs,
- * -dump-callgraph and which kernels live, the second -uidx, folding and the toolkit that is
- * followed, the third what is kept and what is left out; up to eight parts follow, each a cubin
- * (fuzz_part). One that cannot be read is left out. */
+ * -dump-callgraph and which kernels live, the second -uidx and the toolkit that is followed,
+ * the third what is kept and what is left out; up to eight parts follow, each a cubin (fuzz_part).
+ * One that cannot be read is left out. */
 #include "cubin/cubin.h"
 #include "cubin/format.h"
 #include "input/used.h"
@@ -27,7 +27,6 @@ static void merge(const struct cubin *const *cubins, size_t count, uint8_t flags
         .used = flags & 32 ? &used : NULL,
         .suppress_stack_warning = flags & 64,
         .has_index = more & 1,
-        .fold = more & 2,
         .takes_first = flags & 128,
         .toolkit = toolkits_find(OLDEST_TOOLKIT + (more >> 2)),
         .keep_exported = rules & 1,

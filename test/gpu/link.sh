@@ -43,7 +43,6 @@ machine() {
     attempt machine.texts "${linked[@]}" ./*.ptx
     attempt machine.split -split-compile-extended=2 --chunks=4 --minimum-chunk=1 "${linked[@]}" ./*.ptx
     attempt machine.exact -lto --threads=4 --chunks=4 --minimum-chunk=1 --ignore-host-info "${linked[@]}" ./*.ptx
-    attempt machine.folded --icf=safe "${linked[@]}" ./*.cubin
     attempt machine.stripped --strip-debug "${linked[@]}" ./*.cubin
     # As a build does it that links before and after an edit of each module.
     for source in *.ptx; do

@@ -103,7 +103,6 @@ link_by_nvcc() {
     [ ! -e "$toolkit/nvvm/lib64/libnvvm.so" ] || build lto-nvlink nvcc "${common[@]}" -dlto "$@"
     build cubins "$shim/nvcc" "${common[@]}" "$@"
     build chunks "$shim/nvcc" "${common[@]}" -Xnvlink --chunks=4,--minimum-chunk=1 "$@"
-    build folded "$shim/nvcc" "${common[@]}" -Xnvlink --icf=safe "$@"
     build lto "$shim/nvcc" "${common[@]}" -dlto -Xnvlink --threads=4,--chunks=4,--minimum-chunk=1 "$@"
     build lto-parts "$shim/nvcc" "${common[@]}" -dlto -Xnvlink -split-compile-extended=4,--lto-jobs=3,--chunks=4,--minimum-chunk=1 "$@"
     build lto-relocatable "$shim/nvcc" "${common[@]}" -dlto -Xnvlink -split-compile-extended=4,--split-mode=relocatable,--chunks=4,--minimum-chunk=1 "$@"
