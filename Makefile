@@ -131,7 +131,7 @@ $(BUILD)/libminilink.a: $(LIB_OBJECTS)
 # is in it.
 PLAIN_CC = $(CC) -std=gnu11 -D_GNU_SOURCE -Ilib -O2 -fPIC -pthread $(WARNINGS) $(CPPFLAGS)
 PRELOAD = lib/os/preload/fork_server.c lib/os/fork_serve.c
-$(BUILD)/preload.so: $(PRELOAD) lib/os/fork_serve.h
+$(BUILD)/preload.so: $(PRELOAD) lib/os/fork_server.h
 	$(Q)mkdir -p $(@D)
 	$(call say,LINK,$@)$(PLAIN_CC) -shared -s -Wl,-z,defs -o $@ $(PRELOAD) -ldl
 
@@ -144,7 +144,7 @@ $(BUILD)/large_text.so: test/unit/os/large_text.c
 	$(Q)mkdir -p $(@D)
 	$(call say,LINK,$@)$(PLAIN_CC) -shared -o $@ $<
 
-$(BUILD)/plain_program: test/unit/os/plain_program.c lib/os/fork_serve.c lib/os/fork_serve.h
+$(BUILD)/plain_program: test/unit/os/plain_program.c lib/os/fork_serve.c lib/os/fork_server.h
 	$(Q)mkdir -p $(@D)
 	$(call say,LINK,$@)$(PLAIN_CC) -o $@ $(filter %.c,$^) -ldl
 
@@ -152,7 +152,7 @@ $(BUILD)/plain_program: test/unit/os/plain_program.c lib/os/fork_serve.c lib/os/
 image = echo 'const unsigned char $(1)[] = {'; od -An -v -tx1 $(2) | sed 's/ \(..\)/0x\1,/g'; echo '};'; \
         echo 'const size_t $(1)_size = sizeof $(1);';
 $(BUILD)/preload.c: $(BUILD)/preload.so $(BUILD)/no_driver.so
-	$(Q){ echo '#include "os/fork_serve.h"'; echo '#include "os/no_driver.h"'; \
+	$(Q){ echo '#include "os/fork_server.h"'; echo '#include "os/toolkit.h"'; \
 	    $(call image,fork_server_image,$<) $(call image,no_driver_image,$(word 2,$^)) } > $@
 
 $(BUILD)/texts.o $(BUILD)/preload.o: %.o: %.c

@@ -6,7 +6,7 @@
 #include "diag/diag.h"
 #include "link/link.h"
 #include "os/cleanup.h"
-#include "os/folder.h"
+#include "os/file.h"
 #include "output/output.h"
 #include "minifat.h"
 

@@ -12,7 +12,7 @@
 #include "base/search.h"
 #include "diag/diag.h"
 #include "diag/events.h"
-#include "os/cancellation.h"
+#include "os/thread.h"
 #include "os/toolkit.h"
 #include "pool/child_tokens.h"
 #include "pool/dispatch.h"

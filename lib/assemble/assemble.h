@@ -20,7 +20,7 @@
 #include "pool/jobserver.h"
 #include "split/split.h"
 
-struct cancellation; /* os/cancellation.h */
+struct cancellation; /* os/thread.h */
 
 struct assembler_request {
     const char *name; /* "builtin", "ptxas", "plugin:/path/x.so"; NULL = builtin */

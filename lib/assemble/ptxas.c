@@ -20,7 +20,7 @@
 #include "base/memory.h"
 #include "base/context.h"
 #include "diag/diag.h"
-#include "os/descriptor.h"
+#include "os/file.h"
 #include "os/exec.h"
 #include "os/fork_server.h"
 #include "pool/child_tokens.h"

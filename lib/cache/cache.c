@@ -18,8 +18,7 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "input/file.h"
-#include "os/descriptor.h"
-#include "os/folder.h"
+#include "os/file.h"
 
 /* An entry that this link writes or has written, in a list that any thread can add to. */
 struct kept {

@@ -10,9 +10,8 @@
 
 #include "base/context.h"
 #include "base/memory.h"
-#include "os/descriptor.h"
 #include "os/file.h"
-#include "os/self_exec.h"
+#include "os/program.h"
 
 /* Smallest file whose hash is stored: it is read in 0.1 ms, an entry in a fifth of that. */
 #define SMALLEST_KEPT ((uint64_t)1 << 20)

@@ -15,9 +15,9 @@
 #include "base/memory.h"
 #include "cubin/image.h"
 #include "cubin/format.h"
-#include "os/descriptor.h"
-#include "os/elf_library.h"
-#include "os/self_exec.h"
+#include "os/file.h"
+#include "os/elf_file.h"
+#include "os/program.h"
 #include "output/output.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are put as they are");

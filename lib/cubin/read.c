@@ -14,7 +14,7 @@
 #include "base/context.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
-#include "os/elf_library.h"
+#include "os/elf_file.h"
 
 #define TOO_OLD "Input file '%s' must be recompiled with toolkit >= Cuda 12.0"
 

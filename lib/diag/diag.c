@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "diag/diag_parts.h"
 #include "diag/escape.h"
-#include "os/descriptor.h"
+#include "os/file.h"
 
 /* The most errors that get notes that are expensive to make. */
 #define MOST_EXPLAINED 100u

@@ -13,7 +13,7 @@
 #include "base/clock.h"
 #include "base/search.h"
 #include "diag/diag.h"
-#include "os/heap.h"
+#include "os/machine.h"
 
 struct node {
     struct node *next;

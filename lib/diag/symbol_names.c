@@ -17,9 +17,9 @@
 #include "base/memory.h"
 #include "base/context.h"
 #include "diag/diag.h"
-#include "os/descriptor.h"
+#include "os/file.h"
 #include "os/exec.h"
-#include "os/heap.h"
+#include "os/machine.h"
 
 #define LONGEST       65536u /* bytes of a name, mangled or demangled */
 #define MOST_OUTPUT   (64u << 20)

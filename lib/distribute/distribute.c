@@ -17,9 +17,8 @@
 #include "diag/diag.h"
 #include "distribute/files.h"
 #include "os/exec.h"
-#include "os/folder.h"
-#include "os/program_path.h"
-#include "os/self_exec.h"
+#include "os/file.h"
+#include "os/program.h"
 #include "output/output.h"
 
 /* Most bytes that are kept of a distributor's output. */

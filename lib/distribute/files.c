@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/context.h"
-#include "os/descriptor.h"
+#include "os/file.h"
 
 static bool meets_demand(int fd, const struct stat *status, const struct file_demand *demand)
 {

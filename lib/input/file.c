@@ -24,8 +24,8 @@
 #include "input/fatbin.h"
 #include "input/hostobj.h"
 #include "os/cleanup.h"
-#include "os/descriptor.h"
-#include "os/self_exec.h"
+#include "os/file.h"
+#include "os/program.h"
 
 /* Pipes and devices may never end. */
 #define STREAM_MAXIMUM (UINT64_C(1) << 31)

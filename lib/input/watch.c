@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "os/descriptor.h"
+#include "os/file.h"
 
 /* The buffer for reading a file. Like the hash's state it is on the stack, since a lack of memory
  * must not look like a change. */

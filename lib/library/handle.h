@@ -9,7 +9,7 @@
 #include "command/options.h"
 #include "diag/diag.h"
 #include "minilink/minilink.h"
-#include "os/cancellation.h"
+#include "os/thread.h"
 
 struct minilink {
     struct options options;

@@ -8,7 +8,7 @@
 #include "diag/diag.h"
 #include "link/stages.h"
 #include "options/consensus.h"
-#include "os/self_exec.h"
+#include "os/program.h"
 #include "pool/pool.h"
 #include "ptx/module.h"
 

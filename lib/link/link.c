@@ -9,7 +9,7 @@
 
 #include "base/context.h"
 #include "diag/diag.h"
-#include "os/cancellation.h"
+#include "os/thread.h"
 #include "output/output.h"
 
 static void enter_link_phase(enum link_phase phase)

@@ -28,7 +28,7 @@ struct reproduce_word {
 };
 
 struct kernel_report; /* merge/merge.h */
-struct cancellation;  /* os/cancellation.h */
+struct cancellation;  /* os/thread.h */
 
 /* A link's result in memory, and facts about it. Start with {0}. */
 struct link_product {

@@ -7,7 +7,7 @@
 #include "base/context.h"
 #include "base/text.h"
 #include "diag/diag.h"
-#include "os/heap.h"
+#include "os/machine.h"
 #include "pool/pool.h"
 #include "pool/spread.h"
 #include "ptx/program.h"

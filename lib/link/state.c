@@ -10,7 +10,7 @@
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "os/fork_server.h"
-#include "os/self_exec.h"
+#include "os/program.h"
 #include "os/toolkit.h"
 
 struct toolkit_version state_version_of(const char *ptxas)

@@ -14,7 +14,7 @@
 #include "merge/merge.h"
 #include "observe/observe.h"
 #include "options/consensus.h"
-#include "os/toolkit_version.h"
+#include "os/toolkit.h"
 #include "ptx/program.h"
 
 /* Result of splitting. */

@@ -18,11 +18,11 @@
 
 #include "diag/diag.h"
 #include "distribute/distribute.h"
-#include "os/descriptor.h"
+#include "os/file.h"
 #include "os/exec.h"
-#include "os/fork_serve.h"
-#include "os/no_driver.h"
-#include "os/self_exec.h"
+#include "os/fork_server.h"
+#include "os/program.h"
+#include "os/toolkit.h"
 #include "output/output.h"
 #include "pool/child_tokens.h"
 

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 #include "diag/diag.h"
-#include "os/descriptor.h"
+#include "os/file.h"
 
 #define FORMAT "1"
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "facts/targets.h"
-#include "os/descriptor.h"
+#include "os/file.h"
 
 #define TRIPLE       "nvptx64-nvidia-cuda"
 #define MODULE_NAME  "lto"

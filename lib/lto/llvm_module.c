@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "os/descriptor.h"
+#include "os/file.h"
 
 struct llvm_api llvm;
 

@@ -9,7 +9,7 @@
 #include "cache/file_hash.h"
 #include "diag/diag.h"
 #include "lto/lto_steps.h"
-#include "os/program_path.h"
+#include "os/program.h"
 
 /* Names for the loader, if no file is found. */
 static const char *const loader_names[] = {"libnvJitLink.so.13", "libnvJitLink.so.12",

@@ -18,7 +18,7 @@
 #include "os/toolkit.h"
 #include "pool/jobserver.h"
 
-struct cancellation; /* os/cancellation.h */
+struct cancellation; /* os/thread.h */
 struct used_names;   /* input/used.h */
 
 /* Which code of members with LTO-IR is linked under -lto. */

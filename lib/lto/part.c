@@ -13,10 +13,10 @@
 #include "base/memory.h"
 #include "diag/diag.h"
 #include "distribute/distribute.h"
-#include "os/cancellation.h"
-#include "os/descriptor.h"
+#include "os/thread.h"
+#include "os/file.h"
 #include "os/fork_server.h"
-#include "os/self_exec.h"
+#include "os/program.h"
 #include "pool/child_tokens.h"
 #include "pool/dispatch.h"
 

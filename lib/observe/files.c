@@ -10,8 +10,7 @@
 #include "diag/diag.h"
 #include "diag/escape.h"
 #include "observe/facts.h"
-#include "os/descriptor.h"
-#include "os/output_target.h"
+#include "os/file.h"
 #include "output/output.h"
 
 enum file { FILE_TRACE, FILE_REPORT_PAGE, FILE_REPORT_DATA, FILE_MAP, FILES };

@@ -1,7 +1,10 @@
 /* elf_file.c: reads ELF's structures by libelf, and checks what it leaves to its callers. */
 #include "os/elf_file.h"
 
-#include "os/elf_library.h"
+#include <pthread.h>
+#include <string.h>
+
+#include "base/context.h"
 
 void elf_file_close(void *argument)
 {
@@ -73,4 +76,31 @@ bool elf_file_contents(const struct elf_file *file, const GElf_Shdr *section,
 {
     return section->sh_type != SHT_NOBITS &&
            bytes_slice(file->data, section->sh_offset, section->sh_size, contents);
+}
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* libelf fills with zeros by default; a program that uses minilink as a library may have set
+ * another byte. */
+static void begin_libelf(void)
+{
+    elf_version(EV_CURRENT);
+    elf_fill(0);
+}
+
+void elf_library_begin(void)
+{
+    pthread_once(&once, begin_libelf);
+    elf_errno();
+}
+
+/* libelf's error number for a lack of memory is not public; its text is. */
+const char *elf_library_failure(void)
+{
+    int code = elf_errno();
+    const char *why = code ? elf_errmsg(code) : NULL;
+
+    if (why && strcmp(why, "out of memory") == 0)
+        context_raise(LINK_NO_MEMORY);
+    return why;
 }

@@ -1,5 +1,8 @@
-/* elf_file.h: the section headers of ELF files, which are foreign: nothing
- * that they say is beyond the file's end. Without memory, LINK_NO_MEMORY is raised. */
+/* elf_file.h: libelf, and the section headers of ELF files by it. These are foreign: nothing that
+ * they say is beyond the file's end. Without memory, LINK_NO_MEMORY is raised.
+ *
+ * A handle of libelf belongs to one thread; the libelf of Debian and others requires no more (it is
+ * built without locks of its own). The last error is per thread. */
 #pragma once
 
 #include <gelf.h>
@@ -33,3 +36,11 @@ bool elf_file_has_name(const struct elf_file *file, const GElf_Shdr *section, co
 /* The section's contents. False when they are not in the file. */
 bool elf_file_contents(const struct elf_file *file, const GElf_Shdr *section,
                        struct bytes *contents);
+
+/* To be called before a handle is opened: sets libelf's version and its fill byte for gaps between
+ * sections, once in the process, and clears this thread's last error. */
+void elf_library_begin(void);
+
+/* Raises LINK_NO_MEMORY if libelf's last call failed for that reason. Otherwise returns the text of
+ * the last error, or NULL if there is none. */
+const char *elf_library_failure(void);

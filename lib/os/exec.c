@@ -1,14 +1,21 @@
 /* exec.c: one pipe, one pidfd, and a table of process groups.
  *
- * One poll watches a child's pidfd and its output, since a grandchild may hold the pipe open for
- * longer than the child lives. */
+ * A child is started by posix_spawn, which (vfork inside) costs the same however large the linker
+ * has become, and is safe in a program with threads; fork, for a call, is neither. One poll watches
+ * a child's pidfd and its output, since a grandchild may hold the pipe open for longer than the
+ * child lives. */
+#include "os/exec.h"
+
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -16,10 +23,151 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "os/descriptor.h"
-#include "os/exec.h"
-#include "os/exec_start.h"
+#include "base/text.h"
+#include "os/file.h"
 #include "os/thread.h"
+
+extern char **environ;
+
+/* Workers block all signals, and a parent may ignore some; both would be inherited. */
+static int set_attributes(posix_spawnattr_t *attributes)
+{
+    const short flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF;
+    sigset_t none, all;
+
+    sigemptyset(&none);
+    sigfillset(&all);
+    return posix_spawnattr_setflags(attributes, flags) ?: posix_spawnattr_setpgroup(attributes, 0)
+           ?: posix_spawnattr_setsigmask(attributes, &none)
+           ?: posix_spawnattr_setsigdefault(attributes, &all);
+}
+
+static int set_actions(posix_spawn_file_actions_t *actions, const struct exec_request *request,
+                       int output)
+{
+    int error =
+        request->input
+            ? posix_spawn_file_actions_adddup2(actions, request->input, STDIN_FILENO)
+            : posix_spawn_file_actions_addopen(actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+
+    error = error ?: posix_spawn_file_actions_adddup2(actions, output, STDOUT_FILENO)
+            ?: posix_spawn_file_actions_adddup2(actions, output, STDERR_FILENO);
+    /* A dup2 onto itself clears close-on-exec in the child (glibc 2.29, POSIX 2024). */
+    for (size_t i = 0; !error && i < request->pass_count; i++)
+        error = posix_spawn_file_actions_adddup2(actions, request->pass[i],
+                                                 (request->pass_as ?: request->pass)[i]);
+    return error;
+}
+
+/* In the child of a call: does what set_attributes and set_actions do for a program, and never
+ * returns. */
+static void run_call(const struct exec_request *request, int output)
+{
+    int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    sigset_t none;
+
+    setpgid(0, 0);
+    for (int number = 1; number < NSIG; number++)
+        signal(number, SIG_DFL); /* our handlers would return our parent's tokens */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (input < 0 || dup2(input, STDIN_FILENO) < 0 || dup2(output, STDOUT_FILENO) < 0 ||
+        dup2(output, STDERR_FILENO) < 0)
+        _exit(255);
+    close(output); /* so that the end of the other two is the end of the pipe */
+    _exit(request->call(request->argument));
+}
+
+/* Returns 0, or an errno value. */
+static int spawn_call(pid_t *pid, const struct exec_request *request, int output)
+{
+    *pid = fork();
+    if (*pid == 0)
+        run_call(request, output);
+    if (*pid < 0)
+        return errno;
+    setpgid(*pid, *pid); /* parent or child, whichever is first */
+    return 0;
+}
+
+/* glibc's memory in pages of 2 MB where the kernel has them, 16 MB at a time. */
+#define LARGE_PAGES "GLIBC_TUNABLES=glibc.malloc.hugetlb=1:glibc.malloc.top_pad=16777216"
+
+/* Replaces the variable of the same name in the list, or appends it. */
+static size_t put_variable(char **list, size_t count, const char *variable)
+{
+    size_t name = strcspn(variable, "=") + 1, kept = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (strncmp(list[i], variable, name) != 0)
+            list[kept++] = list[i];
+    list[kept++] = (char *)variable; /* nobody writes to it: environ's type lacks the const */
+    return kept;
+}
+
+/* This process's environment and what the request adds. NULL without memory. */
+static char **make_environment(const struct exec_request *request)
+{
+    size_t count = string_list_count((const char *const *)environ);
+    char **list;
+
+    list = malloc((count + 3 + EXEC_VARIABLES) * sizeof *list);
+    if (!list)
+        return NULL;
+    if (count)
+        memcpy(list, environ, count * sizeof *list);
+    if (request->large_pages && !getenv("GLIBC_TUNABLES")) /* the user's own stay */
+        count = put_variable(list, count, LARGE_PAGES);
+    if (request->says_end)
+        count = put_variable(list, count, EXEC_SAYS_END "=1");
+    for (size_t i = 0; i < EXEC_VARIABLES && request->variables[i]; i++)
+        count = put_variable(list, count, request->variables[i]);
+    list[count] = NULL;
+    return list;
+}
+
+/* Returns 0, or an errno value. */
+static int spawn_program(pid_t *pid, const struct exec_request *request, int output)
+{
+    char **environment = make_environment(request);
+    posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
+    int error = ENOMEM;
+
+    posix_spawn_file_actions_init(&actions); /* glibc's two need no memory */
+    posix_spawnattr_init(&attributes);
+    if (environment)
+        error = set_attributes(&attributes) ?: set_actions(&actions, request, output)
+                ?: posix_spawn(pid, request->argv[0], &actions, &attributes,
+                               (char *const *)request->argv, environment);
+    posix_spawnattr_destroy(&attributes);
+    posix_spawn_file_actions_destroy(&actions);
+    free(environment);
+    return error;
+}
+
+int exec_fix_addresses(void)
+{
+    int before = personality(0xffffffff); /* only asks */
+
+    return before >= 0 && !(before & ADDR_NO_RANDOMIZE) &&
+                   personality((unsigned long)before | ADDR_NO_RANDOMIZE) >= 0
+               ? before
+               : -1;
+}
+
+static int spawn_child(pid_t *pid, const struct exec_request *request, int output)
+{
+    int before, error;
+
+    if (request->call)
+        return spawn_call(pid, request, output);
+    before = request->fixed_addresses ? exec_fix_addresses() : -1;
+    error = spawn_program(pid, request, output);
+    if (before >= 0)
+        personality((unsigned long)before);
+    return error;
+}
 
 /* More than a link can have threads. */
 #define GROUPS 2048
@@ -132,9 +280,9 @@ void exec_say_end(int status)
 
     getrusage(RUSAGE_SELF, &usage);
     report.peak = (uint64_t)usage.ru_maxrss * 1024;
-    descriptor_write(CHILD_OUTPUT, &report, sizeof report);
-    close(CHILD_OUTPUT);
-    close(CHILD_ERRORS);
+    descriptor_write(STDOUT_FILENO, &report, sizeof report);
+    close(STDOUT_FILENO);
+    close(STDERR_FILENO);
 }
 
 /* Output of which a part was dropped has lost the report, too. */
@@ -243,7 +391,7 @@ static int start_child(pid_t *pid, const struct exec_request *request, size_t pl
     atomic_store(&groups[place], GROUP_STARTING);
     /* A handler of another thread has either set this by now, or sees that a child is starting. */
     if (!atomic_load(&stopping))
-        error = exec_start_child(pid, request, output);
+        error = spawn_child(pid, request, output);
     atomic_store(&groups[place], error ? GROUP_TAKEN : *pid);
     thread_restore_signals(before);
     return error;

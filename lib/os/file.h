@@ -1,17 +1,63 @@
-/* file.h: identity and version of a file by stat(2): whether two paths are the same file, and
- * whether a file has changed since.
- *
- * Linux sets a file's ctime at every write, change of mode and rename, and nobody can set it back;
- * but its clock advances in ticks (1 to 10 ms), and some file systems keep whole seconds. A file
- * that was written to within the last tick may be written to again without a change of its times.
- * Two seconds later every write changes the times, and they are enough (the version is settled);
- * before that the contents must be compared, too. */
+/* file.h: open files, the identity and version of files, names of outputs, and private folders. */
 #pragma once
 
+#include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include <time.h>
+
+#include "base/text.h"
+
+/* Descriptors. Functions that read or write go on until all is done, and are async-signal-safe. */
+
+/* Writes all `size` bytes at the descriptor's position. False, with errno set, when not all could
+ * be written; how much was written is not known then. */
+bool descriptor_write(int fd, const void *data, size_t size);
+
+/* The same from byte `offset` of a regular file on; the descriptor's position does not change. */
+bool descriptor_write_at(int fd, const void *data, size_t size, uint64_t offset);
+
+/* Reads `size` bytes from byte `offset` of the file on. False with errno 0 when the file is
+ * shorter, or with errno set when it cannot be read. */
+bool descriptor_read(int fd, void *data, size_t size, uint64_t offset);
+
+/* Maps a whole regular file for reading; for an empty one bytes->data is NULL. False, with errno
+ * set and *bytes {0}. A process that truncates the file while it is used ends this one. */
+bool descriptor_map(int fd, struct bytes *bytes);
+
+/* Ends the mapping. `bytes` is a struct bytes, which may be {0}; for CONTEXT_DEFER, too. */
+void descriptor_unmap(void *bytes);
+
+/* A caller of the library may have closed the standard descriptors; a file opened then would take
+ * one of their numbers, and be replaced in a child. Moves both ends of a pipe or a socket above
+ * them, closed on exec. False when one cannot be moved; both are closed then. */
+bool descriptor_pair_above_standard(int fds[2]);
+
+/* Moves a descriptor to a number that is at least `least`, closed on exec. False, with errno set,
+ * when that is not possible; *fd is unchanged then. */
+bool descriptor_move_up(int *fd, int least);
+
+/* An anonymous file in memory, named `name` for debugging, closed on exec and not one of the
+ * standard descriptors. -1 and errno when it cannot be made. */
+int descriptor_memory_file(const char *name);
+
+/* The output of a child, kept up to a limit. Start with {.limit = ...}. */
+struct capture {
+    char *data; /* malloc'ed, `size` bytes and a NUL; NULL = nothing yet */
+    size_t size;
+    size_t capacity;
+    size_t limit;
+    bool cut; /* there was more than the limit, or than memory for it */
+};
+
+/* A pipe whose ends are close-on-exec and no standard descriptors; the reading end does not block.
+ * False with errno. */
+bool capture_pipe(int fds[2]);
+
+/* Reads what is in the pipe now. False at its end. */
+bool capture_read(struct capture *capture, int fd);
 
 /* A regular file or a folder, by its number on its device. */
 struct file_identity {
@@ -31,6 +77,13 @@ static inline bool file_identity_equal(struct file_identity a, struct file_ident
     return a.is_known && b.is_known && a.device == b.device && a.inode == b.inode;
 }
 
+/* Whether a file has changed, by stat(2).
+ *
+ * Linux sets a file's ctime at every write, change of mode and rename, and nobody can set it back;
+ * but its clock advances in ticks (1 to 10 ms), and some file systems keep whole seconds. A file
+ * that was written to within the last tick may be written to again without a change of its times.
+ * Two seconds later every write changes the times, and they are enough (the version is settled);
+ * before that the contents must be compared, too. */
 struct file_version {
     dev_t device;
     ino_t inode;
@@ -51,3 +104,52 @@ void file_version_wait_for_writer(int fd, struct stat *status);
 /* NULL when `path` is unchanged, else how it has changed ("it was written to"). Async-signal-safe.
  */
 const char *file_version_change(const struct file_version *version, const char *path);
+
+/* What the name of an output leads to.
+ *
+ * Symbolic links are followed one by one, since some must not be: a link in /proc (/proc/self/fd/1,
+ * and so /dev/stdout) leads to an open file, whatever name it shows. */
+enum output_target_kind {
+    OUTPUT_TARGET_FILE,       /* a regular file, or none yet: `path` is to be replaced */
+    OUTPUT_TARGET_IN_PLACE,   /* a pipe, a device, another process's open file: `path` is opened */
+    OUTPUT_TARGET_DESCRIPTOR, /* an open file of this process: number `descriptor` */
+};
+
+struct output_target {
+    enum output_target_kind kind;
+    int descriptor;
+    char path[PATH_MAX]; /* after all links */
+};
+
+/* Finds what `path` leads to; "-" is standard output. False, with errno set, for a folder, a loop
+ * of links, and a path that cannot be examined. */
+bool output_target_find(struct output_target *destination, const char *path);
+
+/* Opens it for writing, with close-on-exec and `flags`, or duplicates the descriptor, which keeps
+ * its file position and mode. -1, with errno set, on failure. */
+int output_target_open(const struct output_target *destination, int flags);
+
+/* A private folder for the files that only children of the link read and write, which other users
+ * cannot read (mode 0700). Start with {0}. */
+struct folder {
+    char *path; /* malloc'ed, without a slash at its end; NULL = none */
+    int slot;   /* of leftover_note() */
+};
+
+/* Makes a new folder next to the output `beside`, where children on other machines may see it; in
+ * TMPDIR, or else /tmp, if the output is no file, `beside` is NULL, or that fails. False, with
+ * errno set, when all fail. */
+bool folder_make(struct folder *folder, const char *beside);
+
+/* Removes the folder with everything in it. Safe on {0}. For CONTEXT_DEFER, too. */
+void folder_remove(void *folder);
+
+/* Notes a file, or a folder with everything in it, that is to be removed if a signal ends the
+ * program. The link thread blocks signals from before it is made until it is noted; other threads
+ * note it before they make it. The path stays until the link thread frees it. Returns the slot for
+ * leftover_forget(), or -1, which that accepts, when the table is full, or the program ends. */
+int leftover_note(char *path);
+void leftover_forget(int slot);
+
+/* Removes all that is noted. Async-signal-safe. */
+void leftover_remove_all(void);

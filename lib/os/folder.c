@@ -1,6 +1,6 @@
 /* folder.c: mkdtemp, and a removal that a signal handler can do: it reads folders by system call,
  * since readdir may allocate. */
-#include "os/folder.h"
+#include "os/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "os/output_target.h"
 #include "os/thread.h"
 
 /* A link has a folder for a distributor, its output, lists and reports, and perhaps a kept file; a

@@ -1,6 +1,6 @@
 /* fork_serve.c: waits for jobs on standard input. If anything is unusual the process ends, and
  * minilink runs the program without a server. */
-#include "os/fork_serve.h"
+#include "os/fork_server.h"
 
 #include <fcntl.h>
 #include <link.h>

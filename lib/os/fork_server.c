@@ -14,10 +14,8 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "os/descriptor.h"
 #include "os/file.h"
-#include "os/fork_serve.h"
-#include "os/self_exec.h"
+#include "os/program.h"
 
 /* The most arguments of a program that is run as a server. */
 #define MOST_WORDS 256
@@ -173,7 +171,7 @@ static bool is_elf(const char *path)
     return is;
 }
 
-/* Sends a job's descriptors (fork_serve.h). */
+/* Sends a job's descriptors (fork_server.h). */
 static bool send_job(int control, const int *descriptors, size_t count)
 {
     struct iovec part = {.iov_base = &(char){0}, .iov_len = 1};

@@ -1,4 +1,4 @@
-/* toolkit.h: finds the files of a CUDA toolkit that minilink uses: ptxas and libnvJitLink.
+/* toolkit.h: the files of a CUDA toolkit that minilink uses: ptxas and libnvJitLink.
  *
  * A toolkit is a folder with bin/ and lib64/ (or lib/, targets/<machine>/lib/). pip puts one into
  * nvidia/cu13 of an environment's site-packages, or, before 13.0, into nvidia/cuda_nvcc and
@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/memory.h"
 
@@ -46,3 +47,26 @@ char *toolkit_find_nvjitlink(const struct toolkit_request *request, struct toolk
 
 /* Frees the contents of a struct toolkit_search; for CONTEXT_DEFER. */
 void toolkit_search_cleanup(void *search);
+
+/* Which CUDA toolkit a ptxas is of. */
+struct toolkit_version {
+    unsigned number; /* times ten (135 is CUDA 13.5); 0 when nothing tells it */
+    bool is_listed;  /* the file says that it is the very build that facts/toolkits.def names */
+    int error;       /* errno when it could not be learnt for want of memory, processes or
+                        descriptors: another toolkit's rules must not be followed then */
+};
+
+/* The version of the toolkit that the ptxas at `path` belongs to: as its file says, or, where that
+ * is a script or says nothing, as it answers to --version. The last answer is kept for the process
+ * while the file is unchanged. For any thread. */
+struct toolkit_version toolkit_version_of(const char *path);
+
+/* The shared object of preload/no_driver.c, as bytes of this program; made by the Makefile. */
+extern const unsigned char no_driver_image[];
+extern const size_t no_driver_image_size;
+
+/* Loads a libcuda.so.1 that finds no GPU, so that libraries of this process which ask for that name
+ * from now on get this one. For a process that compiles and ends: libnvJitLink 12.9 to 13.5 loads
+ * the driver in nvJitLinkCreate and calls cuInit (measured), which takes long, opens the devices,
+ * and is of no use to a link. Without memory for it nothing happens. */
+void no_driver_load(void);

@@ -12,9 +12,7 @@
 
 #include "base/memory.h"
 #include "diag/diag.h"
-#include "os/descriptor.h"
-#include "os/folder.h"
-#include "os/output_target.h"
+#include "os/file.h"
 #include "os/thread.h"
 
 /* The suffix for a number, and how much of the target's name stays before it. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "os/descriptor.h"
+#include "os/file.h"
 #include "pool/pool.h"
 
 /* A prefix that make's own value never has: that begins with letters, or with a blank if there are

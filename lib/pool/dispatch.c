@@ -11,7 +11,7 @@
 
 #include "diag/diag.h"
 #include "diag/events.h"
-#include "os/descriptor.h"
+#include "os/file.h"
 #include "pool/child_tokens.h"
 
 /* A task as run by a worker when tokens are counted. */

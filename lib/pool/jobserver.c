@@ -19,7 +19,7 @@
 #include <unistd.h>
 
 #include "diag/diag.h"
-#include "os/descriptor.h"
+#include "os/file.h"
 #include "os/thread.h"
 
 /* Largest number that is taken for a descriptor. */

@@ -10,7 +10,7 @@
 #include <sys/resource.h>
 
 #include "base/search.h"
-#include "os/cgroup.h"
+#include "os/machine.h"
 #include "os/cleanup.h"
 #include "os/thread.h"
 #include "pool/pqueue.h"

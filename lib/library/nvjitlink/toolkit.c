@@ -12,9 +12,8 @@
 
 #include "diag/diag.h"
 #include "input/hostobj.h"
-#include "os/descriptor.h"
-#include "os/program_path.h"
-#include "os/self_exec.h"
+#include "os/file.h"
+#include "os/program.h"
 #include "os/toolkit.h"
 
 #define SECTION   ".note.minilink"

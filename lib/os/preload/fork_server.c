@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "os/fork_serve.h"
+#include "os/fork_server.h"
 
 #define LARGE_PAGE (2u << 20)
 

@@ -11,7 +11,7 @@
 #include "cache/file_hash.h"
 #include "files.h"
 #include "messages.h"
-#include "os/folder.h"
+#include "os/file.h"
 #include "suite.h"
 
 #define HOUR 3600

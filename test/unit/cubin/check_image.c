@@ -9,7 +9,7 @@
 #include "cubin/format.h"
 #include "cubin/image.h"
 #include "diag/diag.h"
-#include "os/folder.h"
+#include "os/file.h"
 #include "output/output.h"
 #include "files.h"
 #include "suite.h"

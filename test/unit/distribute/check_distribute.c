@@ -7,7 +7,7 @@
 
 #include "distribute/distribute.h"
 #include "distribute/files.h"
-#include "os/folder.h"
+#include "os/file.h"
 #include "messages.h"
 #include "suite.h"
 

@@ -10,7 +10,7 @@
 #include "lto/job.h"
 #include "lto/lto.h"
 #include "lto/lto_steps.h"
-#include "os/descriptor.h"
+#include "os/file.h"
 #include "suite.h"
 
 static struct arena arena;

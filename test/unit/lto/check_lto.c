@@ -11,7 +11,7 @@
 #include "lto/lto.h"
 #include "lto/lto_steps.h"
 #include "lto/job.h"
-#include "os/descriptor.h"
+#include "os/file.h"
 #include "suite.h"
 
 static int file;

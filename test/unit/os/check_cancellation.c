@@ -1,7 +1,7 @@
 /* check_cancellation.c: who watches is called once it is set, however early that was, and not
  * behind that.
  */
-#include "os/cancellation.h"
+#include "os/thread.h"
 
 #include "suite.h"
 

@@ -1,9 +1,9 @@
 /* check_cgroup.c: limits of control groups, out of folders that look like the kernel's. */
-#include "os/cgroup.h"
+#include "os/machine.h"
 
 #include <sched.h>
 
-#include "os/folder.h"
+#include "os/file.h"
 #include "files.h"
 #include "suite.h"
 

@@ -1,5 +1,5 @@
 /* check_descriptor.c: descriptors that are kept off the standard ones. */
-#include "os/descriptor.h"
+#include "os/file.h"
 
 #include <errno.h>
 #include <fcntl.h>

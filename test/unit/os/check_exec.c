@@ -14,7 +14,7 @@
 
 #include "assemble/assemble.h"
 #include "os/exec.h"
-#include "os/self_exec.h"
+#include "os/program.h"
 #include "files.h"
 #include "messages.h"
 #include "suite.h"

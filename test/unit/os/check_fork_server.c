@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "files.h"
-#include "os/self_exec.h"
-#include "os/descriptor.h"
+#include "os/program.h"
+#include "os/file.h"
 #include "os/fork_server.h"
 #include "suite.h"
 

@@ -1,6 +1,6 @@
 /* check_heap.c: what a program says it will need comes from the heap, in large pages where there
  * are some, and changes nothing for a library. */
-#include "os/heap.h"
+#include "os/machine.h"
 #include "suite.h"
 
 #include <stdbool.h>

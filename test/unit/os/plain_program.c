@@ -17,7 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "os/fork_serve.h"
+#include "os/fork_server.h"
 
 static void *wait_for_ever(void *argument)
 {

@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "os/folder.h"
+#include "os/file.h"
 #include "suite.h"
 
 #define LARGE (3u << 20)
