@@ -9,7 +9,7 @@
 #include "input/hostobj.h"
 #include "ptx/lexer.h"
 #include "language/opcode.h"
-#include "toy/phases.h"
+#include "toy/unit.h"
 
 static void print_targets(void)
 {

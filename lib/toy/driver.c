@@ -3,7 +3,7 @@
  * Each phase is a function here, or in the file that does its work; only the table has the
  * description's number and heading for it. All state of a chunk is in one struct unit, which the
  * last phases free in any case, even if memory runs out. */
-#include "toy/phases.h"
+#include "toy/unit.h"
 
 #include <stdio.h>
 
@@ -11,7 +11,9 @@
 #include "base/context.h"
 #include "base/text.h"
 #include "diag/diag.h"
+#include "diag/events.h"
 #include "facts/targets.h"
+#include "pool/dispatch.h"
 #include "ptx/module.h"
 #include "toy/builtin.h"
 
@@ -32,10 +34,10 @@ static bool read_options(struct unit *unit)
 
     state->suppress_warnings |= unit->switches.no_warnings;
     state->warnings_are_errors |= unit->switches.warnings_are_errors;
-    return ok && cache_operator_check(unit);
+    return ok && compile_check_caches(&unit->switches);
 }
 
-/* Phase 2. The driver checks again before each phase, and kernels.c before each function. */
+/* Phase 2. The driver checks again before each phase, and before each function. */
 static bool check_cancellation(struct unit *unit)
 {
     return !unit_is_cancelled(unit);
@@ -142,8 +144,8 @@ static bool make_tables(struct unit *unit)
     return true;
 }
 
-/* Phase 12. Each function has its own budget, from its directives (budget.c) or options in place of
- * them. */
+/* Phase 12. Each function has its own budget, from its directives (allocate.c) or options in place
+ * of them. */
 static bool limit_registers(struct unit *unit)
 {
     if (unit->module.address_size == 32)
@@ -158,7 +160,7 @@ static bool limit_registers(struct unit *unit)
         struct ptx_item *item = &unit->module.items[i];
 
         if (item->kind == PTX_FUNCTION && item->function.is_entry)
-            budget_override(&item->function.performance, &unit->switches);
+            allocate_override(&item->function.performance, &unit->switches);
     }
     return true;
 }
@@ -214,15 +216,105 @@ static bool prepare_functions(struct unit *unit)
         unit->function_registers = (uint32_t)unit->switches.function_maxrregcount;
     /* Patch code may use only the registers that the ABI leaves it. */
     if (unit->mode == MODE_TOOLS_PATCH)
-        unit->own_job.maxrregcount = BUDGET_LEAST;
+        unit->own_job.maxrregcount = REGISTERS_LEAST;
     return true;
+}
+
+static enum link_code compile_one(void *argument)
+{
+    struct function_code *function = argument;
+    uint64_t start = events_clock(), cpu = start ? clock_thread() : 0;
+    bool ok;
+
+    if (unit_is_cancelled(function->unit))
+        return LINK_CANCELLED;
+    ok = compile_function(function->unit, function);
+    if (start)
+        events_record(&(struct event){.kind = EVENT_FUNCTION,
+                                      .name = function->item->name,
+                                      .start = start,
+                                      .cpu = clock_thread() - cpu,
+                                      .bytes = function->item->text.size,
+                                      .state = ok ? NULL : "failed"});
+    return ok ? LINK_OK : LINK_FAILED;
+}
+
+/* A task of one worker: the function, and those after it up to the end of the batch. */
+static void run_batch(void *first)
+{
+    struct function_code *function = first;
+
+    do
+        function->outcome =
+            diag_collect(compile_one, function, function->unit->messages, &function->messages);
+    while (!function++->ends_batch);
+}
+
+/* Bytes of PTX for a batch. Dynamic scheduling: just enough to be worth a task. Static: an equal
+ * share for each thread. */
+static size_t batch_size(const struct unit *unit, uint32_t threads)
+{
+    size_t total = 0;
+
+    if (unit->switches.dynamic_scheduling)
+        return (size_t)unit->switches.minimum_section;
+    for (size_t i = 0; i < unit->function_count; i++)
+        total += unit->functions[i].item->text.size;
+    return total / threads + 1;
+}
+
+/* Cuts the functions into batches of at least `least` bytes, and makes a task of each. */
+static size_t make_batches(struct unit *unit, size_t least, struct pool_task *tasks)
+{
+    size_t count = unit->function_count, made = 0;
+
+    for (size_t begin = 0, end; begin < count; begin = end) {
+        size_t size = 0;
+
+        for (end = begin; end < count && (end == begin || size < least); end++)
+            size += unit->functions[end].item->text.size;
+        unit->functions[end - 1].ends_batch = true;
+        tasks[made] = (struct pool_task){run_batch, &unit->functions[begin],
+                                         size < UINT32_MAX ? (uint32_t)size : UINT32_MAX, 0};
+        made++;
+    }
+    return made;
+}
+
+/* The per-function loop, in one thread or on several: minilink-internals(7), Functions of one
+ * chunk. Each function is a work item; small ones are batched. The results are the same for any
+ * number of threads, byte for byte and message for message. Fails if the job is cancelled, or, with
+ * errors in the functions' order, if a function cannot be assembled. */
+static bool compile_all(struct unit *unit)
+{
+    size_t count = unit->function_count;
+    uint32_t threads = count > 1 ? switches_threads(unit) : 1;
+    struct dispatch_request wanted = {.tasks =
+                                          arena_alloc(&unit->arena, count, sizeof *wanted.tasks),
+                                      .threads = threads,
+                                      .jobserver = (enum jobserver_use)unit->job->jobserver};
+    bool ok = true, has_memory = true;
+
+    unit->messages = diag_state_get();
+    wanted.count = make_batches(unit, batch_size(unit, threads), wanted.tasks);
+    dispatch_run(&wanted);
+    for (size_t i = 0; i < count; i++) {
+        diag_replay(&unit->functions[i].messages);
+        ok &= unit->functions[i].outcome == LINK_OK;
+        unit->has_kernel |= unit->functions[i].item->function.is_entry;
+        unit->uses_textures |= unit->functions[i].uses_textures;
+        has_memory &= unit->functions[i].outcome != LINK_NO_MEMORY;
+    }
+    if (!has_memory && !unit_is_cancelled(unit))
+        context_raise(LINK_NO_MEMORY);
+    return ok;
 }
 
 /* Phase 23. Compiles functions on all threads; then places variables and sections, in order of the
  * text, on one thread (QUIRK 3). */
 static bool compile_functions(struct unit *unit)
 {
-    if (!kernels_compile(unit)) {
+    if (!compile_all(unit)) {
         if (is_of_newer(unit) && !unit_is_cancelled(unit))
             diag_note("the built-in assembler knows PTX up to %u.%u, and this is PTX %u.%u: "
                       "--assembler=ptxas runs a toolkit's",
@@ -271,13 +363,13 @@ const struct phase driver_phases[DRIVER_PHASES] = {
     {2, "Cancellation Check", check_cancellation, LINK_CANCELLED, false},
     {4, "Callback Registration", parse_module, LINK_FAILED, false},
     {5, "SM Version Validation", check_versions, LINK_FAILED, false},
-    {6, "Mode Flag Dispatch", mode_choose, LINK_FAILED, false},
-    {8, "Tools-Patch Warnings", mode_check_tools_patch, LINK_FAILED, false},
-    {9, "Compilation Flag Setup", conflicts_resolve, LINK_USAGE, false},
+    {6, "Mode Flag Dispatch", switches_choose_mode, LINK_FAILED, false},
+    {8, "Tools-Patch Warnings", results_check_patch, LINK_FAILED, false},
+    {9, "Compilation Flag Setup", switches_resolve, LINK_USAGE, false},
     {10, "Hash Maps and Codegen Context", make_tables, LINK_FAILED, false},
     {11, "Register Callbacks on Module IR", scope_build, LINK_FAILED, false},
     {12, "Address Width and Register Budget", limit_registers, LINK_FAILED, false},
-    {13, "Entry Point Collection", entries_select, LINK_FAILED, false},
+    {13, "Entry Point Collection", scope_select, LINK_FAILED, false},
     {14, "Transfer State into Codegen Context", apply_switches, LINK_FAILED, false},
     {15, "init_callback(ctx, entries)", make_records, LINK_FAILED, false},
     {20, "Reserved Register Configuration", reserve_registers, LINK_FAILED, false},
@@ -316,6 +408,13 @@ static enum link_code run_until_failure(void *argument)
     }
     return LINK_OK;
 }
+
+static const char *const mode_names[] = {
+    [MODE_WHOLE_PROGRAM] = "whole program",
+    [MODE_COMPILE_ONLY] = "compile-only",
+    [MODE_TOOLS_PATCH] = "tools-patch",
+    [MODE_EXTENSIBLE_WHOLE_PROGRAM] = "extensible whole program",
+};
 
 /* One message, so that traces of chunks that are assembled in parallel are not mixed. */
 static void trace(const struct unit *unit)

@@ -4,7 +4,7 @@
  * twins for its intermediate code are left out, since there is none. Symbols need the sections'
  * indices, and most contents need the symbols' indices: sections are entered first, then symbols,
  * then contents. */
-#include "toy/phases.h"
+#include "toy/unit.h"
 
 #include "cubin/format.h"
 #include "facts/cubins.h"
@@ -24,31 +24,32 @@ static const struct row {
     enum section section;
     enum form forms;
     const char *name;
+    emit_put *put; /* its contents, if that is all they depend on */
 } rows[] = {
-    {SECTION_NAMES, ALL, ".shstrtab"},
-    {SECTION_STRINGS, ALL, ".strtab"},
-    {SECTION_SYMBOLS, ALL, ".symtab"},
-    {SECTION_TOOL_NOTE, ALL, ".note.nv.tkinfo"},
-    {SECTION_CUDA_NOTE, ALL, ".note.nv.cuinfo"},
-    {SECTION_BUILTIN_NOTE, PROGRAM, ".note.minilink"},
-    {SECTION_INFO, ALL, ".nv.info"},
-    {SECTION_COMPAT, ALL, ".nv.compat"},
-    {OWNER_INFO, ALL, ".nv.info."},
-    {SECTION_CALLGRAPH, ALL, ".nv.callgraph"},
-    {SECTION_PROTOTYPE, RELOCATABLE, ".nv.prototype"},
-    {OWNER_RELOCATIONS, ALL, ".rela.text."},
-    {SECTION_DATA_RELOCATIONS + DATA_CONSTANT, PROGRAM, ".rela.nv.constant3"},
-    {SECTION_DATA_RELOCATIONS + DATA_INITIALISED, ALL, ".rela.nv.global.init"},
-    {SECTION_DATA_RELOCATIONS + DATA_CONSTANT, RELOCATABLE, ".rela.nv.constant3"},
-    {SECTION_DATA + DATA_CONSTANT, ALL, ".nv.constant3"},
-    {OWNER_CONSTANT, PROGRAM_75, ".nv.constant0."},
-    {OWNER_TEXT, ALL, ".text."},
-    {SECTION_DATA + DATA_INITIALISED, ALL, ".nv.global.init"},
-    {SECTION_DATA + DATA_SHARED, RELOCATABLE, ".nv_debug.shared"},
-    {SECTION_DATA + DATA_ZERO, ALL, ".nv.global"},
-    {OWNER_SHARED, ALL, ".nv.shared."},
-    {OWNER_CONSTANT, RELOCATABLE | PROGRAM_90, ".nv.constant0."},
-    {SECTION_BUILTIN_NOTE, RELOCATABLE, ".note.minilink"},
+    {SECTION_NAMES, ALL, ".shstrtab", NULL},
+    {SECTION_STRINGS, ALL, ".strtab", NULL},
+    {SECTION_SYMBOLS, ALL, ".symtab", NULL},
+    {SECTION_TOOL_NOTE, ALL, ".note.nv.tkinfo", emit_info_tool_note},
+    {SECTION_CUDA_NOTE, ALL, ".note.nv.cuinfo", emit_info_cuda_note},
+    {SECTION_BUILTIN_NOTE, PROGRAM, ".note.minilink", emit_info_builtin_note},
+    {SECTION_INFO, ALL, ".nv.info", emit_info},
+    {SECTION_COMPAT, ALL, ".nv.compat", emit_info_compat},
+    {OWNER_INFO, ALL, ".nv.info.", NULL},
+    {SECTION_CALLGRAPH, ALL, ".nv.callgraph", emit_info_calls},
+    {SECTION_PROTOTYPE, RELOCATABLE, ".nv.prototype", emit_info_prototypes},
+    {OWNER_RELOCATIONS, ALL, ".rela.text.", NULL},
+    {SECTION_DATA_RELOCATIONS + DATA_CONSTANT, PROGRAM, ".rela.nv.constant3", NULL},
+    {SECTION_DATA_RELOCATIONS + DATA_INITIALISED, ALL, ".rela.nv.global.init", NULL},
+    {SECTION_DATA_RELOCATIONS + DATA_CONSTANT, RELOCATABLE, ".rela.nv.constant3", NULL},
+    {SECTION_DATA + DATA_CONSTANT, ALL, ".nv.constant3", NULL},
+    {OWNER_CONSTANT, PROGRAM_75, ".nv.constant0.", NULL},
+    {OWNER_TEXT, ALL, ".text.", NULL},
+    {SECTION_DATA + DATA_INITIALISED, ALL, ".nv.global.init", NULL},
+    {SECTION_DATA + DATA_SHARED, RELOCATABLE, ".nv_debug.shared", NULL},
+    {SECTION_DATA + DATA_ZERO, ALL, ".nv.global", NULL},
+    {OWNER_SHARED, ALL, ".nv.shared.", NULL},
+    {OWNER_CONSTANT, RELOCATABLE | PROGRAM_90, ".nv.constant0.", NULL},
+    {SECTION_BUILTIN_NOTE, RELOCATABLE, ".note.minilink", emit_info_builtin_note},
 };
 
 static bool is_program(const struct unit *unit)
@@ -102,7 +103,7 @@ static bool begin_section(struct unit *unit, const struct function_code *owner, 
     case SECTION_COMPAT:
         return has_form_90(unit);
     case SECTION_PROTOTYPE:
-        return emit_graph_has_prototypes(unit);
+        return emit_info_has_prototypes(unit);
     case OWNER_TEXT:
         section->size = owner->code.size;
         section->data = owner->code.data;
@@ -160,20 +161,12 @@ static void put_relocations(const struct unit *unit, const struct code_relocatio
  * that it belongs to; of code the function's symbol, above which the old form has the number of
  * registers. */
 static uint32_t put_contents(struct unit *unit, const struct function_code *owner,
-                             enum section which, struct buffer *out)
+                             const struct row *row, struct buffer *out)
 {
-    static emit_put *const puts[SECTIONS] = {
-        [SECTION_TOOL_NOTE] = emit_info_tool_note,
-        [SECTION_CUDA_NOTE] = emit_info_cuda_note,
-        [SECTION_BUILTIN_NOTE] = emit_info_builtin_note,
-        [SECTION_INFO] = emit_info,
-        [SECTION_COMPAT] = emit_info_compat,
-        [SECTION_CALLGRAPH] = emit_graph_calls,
-        [SECTION_PROTOTYPE] = emit_graph_prototypes,
-    };
+    enum section which = row->section;
 
-    if (puts[which])
-        puts[which](unit, out);
+    if (row->put)
+        row->put(unit, out);
     if (which >= SECTION_DATA_RELOCATIONS && which < SECTION_PROTOTYPE) {
         uint32_t kind = which - SECTION_DATA_RELOCATIONS;
 
@@ -200,7 +193,7 @@ static void fill_section(struct unit *unit, struct function_code *owner, const s
 
     if (index == 0)
         return;
-    section->info = put_contents(unit, owner, row->section, &unit->code);
+    section->info = put_contents(unit, owner, row, &unit->code);
     if (unit->code.size)
         take_contents(unit, section);
 }

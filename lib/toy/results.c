@@ -1,13 +1,92 @@
-/* results.c: checks that kernels have enough registers for the functions that they reach, by calls
- * and by addresses; the output of -v and the remarks about each function.
+/* results.c: what the mode asks of the functions: that kernels have enough registers for those that
+ * they reach, by calls and by addresses, and that code for tools to patch in has no resources of
+ * its own; the output of -v and the remarks about each function.
  *
  * Measured on ptxas, -c: the kernel's limit matters, not its use. ptxas reports every pair of
  * kernel and function; here each function is reported once, with the kernel of the lowest limit, so
  * that the call graph is walked once for any number of kernels. */
-#include "toy/phases.h"
+#include "toy/unit.h"
+
+#include <stddef.h>
 
 #include "base/search.h"
 #include "diag/diag.h"
+#include "ptx/module.h"
+
+enum resource { SHARED_MEMORY, TEXTURES, SURFACES, SAMPLERS, CONSTANTS, RESOURCES };
+
+static enum resource resource_of(const struct ptx_variable *variable)
+{
+    return variable->type == PTX_TEXREF          ? TEXTURES
+           : variable->type == PTX_SURFREF       ? SURFACES
+           : variable->type == PTX_SAMPLERREF    ? SAMPLERS
+           : variable->space == PTX_SPACE_SHARED ? SHARED_MEMORY
+           : variable->space == PTX_SPACE_CONST  ? CONSTANTS
+                                                 : RESOURCES;
+}
+
+#define NOT_ALLOWED                                                                                \
+    "is not allowed when command line option '--compile-as-tools-patch' is specified"
+
+static bool report_resources(const bool has[RESOURCES])
+{
+    static const char *const names[RESOURCES] = {"shared memory", "textures", "surfaces",
+                                                 "samplers", "constants"};
+    bool is_good = true;
+
+    for (size_t i = 0; i < RESOURCES; i++)
+        if (has[i])
+            is_good = diag_error("Allocating additional %s " NOT_ALLOWED, names[i]);
+    return is_good;
+}
+
+/* Declarations count (measured): an .extern variable is a resource of the program too. */
+bool results_check_patch(struct unit *unit)
+{
+    bool has[RESOURCES + 1] = {false};
+    bool has_entry = false;
+
+    if (unit->mode != MODE_TOOLS_PATCH)
+        return true;
+    for (size_t i = 0; i < unit->module.item_count; i++) {
+        const struct ptx_item *item = &unit->module.items[i];
+
+        if (item->kind == PTX_VARIABLE)
+            has[resource_of(&item->variable)] = true;
+        has_entry |= item->kind == PTX_FUNCTION && item->function.is_entry;
+    }
+    if (has_entry)
+        diag_error("Entry function " NOT_ALLOWED);
+    return report_resources(has) && !has_entry;
+}
+
+/* The same in phase 24: variables of bodies, and calls with unknown targets. */
+static bool check_patch(const struct unit *unit)
+{
+    bool has[RESOURCES] = {false};
+    bool is_indirect = false;
+    bool is_address_taken = false;
+
+    for (size_t i = 0; i < unit->function_count; i++) {
+        const struct function_code *function = &unit->functions[i];
+
+        is_indirect |= function->signature_count != 0;
+        for (size_t k = 0; k < function->symbol_count; k++) {
+            const struct body_symbol *symbol = &function->symbols[k];
+
+            has[SHARED_MEMORY] |= symbol->is_body_variable && symbol->space == PTX_SPACE_SHARED;
+            has[CONSTANTS] |= symbol->is_body_variable && symbol->space == PTX_SPACE_CONST;
+        }
+    }
+    for (size_t i = 0; i < unit->scope.count; i++)
+        is_address_taken |=
+            unit->scope.globals[i].is_function && unit->scope.globals[i].is_address_taken;
+    if (is_indirect)
+        diag_fatal("Using indirect function calls " NOT_ALLOWED);
+    else if (is_address_taken)
+        diag_fatal("Taking address of device functions " NOT_ALLOWED);
+    return report_resources(has) && !is_indirect && !is_address_taken;
+}
 
 /* Sets the kernel of the functions that `kernel` reaches and that have none yet. */
 static void mark_reached(const struct unit *unit, struct function_code *kernel,
@@ -47,7 +126,7 @@ static bool check_registers(struct unit *unit)
 
     if (unit->mode == MODE_WHOLE_PROGRAM || !unit->switches.compile_only || unit->job->debug)
         return true;
-    for (uint32_t limit = 0; limit <= BUDGET_MOST; limit++)
+    for (uint32_t limit = 0; limit <= REGISTERS_MOST; limit++)
         for (size_t i = 0; i < count; i++)
             if (functions[i].item->function.is_entry && functions[i].register_limit == limit)
                 mark_reached(unit, &functions[i], work);
@@ -151,7 +230,7 @@ static void report_calls(struct unit *unit)
 
 bool results_report(struct unit *unit)
 {
-    bool is_good = unit->mode == MODE_TOOLS_PATCH ? mode_check_patch(unit) : check_registers(unit);
+    bool is_good = unit->mode == MODE_TOOLS_PATCH ? check_patch(unit) : check_registers(unit);
 
     report_calls(unit);
     report_use(unit);

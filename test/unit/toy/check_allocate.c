@@ -6,7 +6,7 @@
  * to be computed a second time: a register that is overwritten too early shows as a wrong value. */
 
 #include "language/opcode.h"
-#include "toy/phases.h"
+#include "toy/unit.h"
 #include "suite.h"
 
 #define PHYSICAL  256
@@ -114,7 +114,7 @@ static bool is_reserved(uint32_t physical)
 static bool allocate(struct body *body, uint32_t budget, struct function_code *result)
 {
     result->register_limit = budget;
-    return registers_allocate(body, reserved, result);
+    return allocate_registers(body, reserved, result);
 }
 
 struct machine {

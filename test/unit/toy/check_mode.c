@@ -1,6 +1,6 @@
 /* check_mode.c: what the built-in assembler compiles in each mode, and to what. What is expected
  * was measured on ptxas 13.0; test/diff/driver.sh compares where there is one. */
-#include "toy/phases.h"
+#include "toy/unit.h"
 #include "job_fixture.h"
 
 /* --- Phases 6, 13 and 15: modes, and what is compiled in each. --- */
@@ -115,7 +115,7 @@ TEST_LOOP(every_set_of_flags_has_its_mode, COUNT(matrix))
     OWNED(diag_sink) said = {0};
 
     diag_state_get()->sink = &said;
-    ck_assert(mode_choose(&unit) == (matrix[_i] != MODE_NONE));
+    ck_assert(switches_choose_mode(&unit) == (matrix[_i] != MODE_NONE));
     diag_state_get()->sink = NULL;
     ck_assert_int_eq(unit.mode, matrix[_i]);
     ck_assert_int_eq(said.text.size > 0, matrix[_i] == MODE_NONE || (_i & (C | E)) == (C | E));
