@@ -16,13 +16,10 @@
 #include "toy/unit.h"
 
 #include "base/search.h"
-#include "cubin/image.h"
-#include "diag/diag.h"
 #include "facts/targets.h"
 #include "language/opcode.h"
 #include "ptx/declaration.h"
 #include "ptx/lexer.h"
-#include "ptx/module.h"
 
 #define REGISTERS_PER_SM  65536u
 #define WARP              32u

@@ -5,11 +5,9 @@
 #include "toy/unit.h"
 
 #include "base/search.h"
-#include "diag/diag.h"
 #include "language/body.h"
 #include "language/opcode.h"
 #include "ptx/lexer.h"
-#include "ptx/module.h"
 
 /* Errors in one body after which checking stops. */
 #define MOST_ERRORS 20u
@@ -351,7 +349,7 @@ static void survey_barrier(struct survey *survey, const struct instruction *inst
     RAISE(survey->result->barrier_count, count);
 }
 
-/* Nested operands need no note: arguments of calls are not functions (call_check.c), and a sampler
+/* Nested operands need no note: arguments of calls are not functions (check_calls), and a sampler
  * among coordinates has a symbol like any variable. */
 static void survey_instruction(struct survey *survey, const struct instruction *instruction)
 {

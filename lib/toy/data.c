@@ -9,15 +9,11 @@
 
 #include <elf.h>
 
-#include "base/context.h"
 #include "base/search.h"
 #include "cubin/format.h"
-#include "cubin/image.h"
-#include "diag/diag.h"
 #include "facts/targets.h"
 #include "ptx/declaration.h"
 #include "ptx/lexer.h"
-#include "ptx/module.h"
 
 #define MOST_CONSTANT_BYTES    0x10000u
 #define MOST_INITIALISED_BYTES 0x40000000u

@@ -8,13 +8,9 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "base/context.h"
-#include "base/text.h"
-#include "diag/diag.h"
 #include "diag/events.h"
 #include "facts/targets.h"
 #include "pool/dispatch.h"
-#include "ptx/module.h"
 #include "toy/builtin.h"
 
 static bool fail_at_module(const struct unit *unit, const char *format, const char *argument)

@@ -7,7 +7,6 @@
 
 #include "cubin/format.h"
 #include "facts/targets.h"
-#include "ptx/module.h"
 
 /* Undefined weak symbols of every cubin from sm_90 on: tables of unified addresses, and the
  * driver's reserved shared memory. */

@@ -10,8 +10,6 @@
 #include <stddef.h>
 
 #include "base/search.h"
-#include "diag/diag.h"
-#include "ptx/module.h"
 
 enum resource { SHARED_MEMORY, TEXTURES, SURFACES, SAMPLERS, CONSTANTS, RESOURCES };
 

@@ -12,11 +12,9 @@
  * the reference has to be written. */
 #include "toy/unit.h"
 
-#include "diag/diag.h"
 #include "language/opcode.h"
 #include "ptx/declaration.h"
 #include "ptx/lexer.h"
-#include "ptx/module.h"
 
 static bool say(const struct unit *unit, const struct ptx_item *item, const char *message)
 {

@@ -53,8 +53,8 @@ struct global {
     const char *first;           /* the statement that declares it first */
     struct global *target;       /* .alias: the function that it stands for; else itself */
     bool is_function;
-    bool is_defined;  /* defined in this chunk and not dropped by entries.c; true for aliases */
-    bool is_selected; /* entries.c: selected functions and aliases of a whole program */
+    bool is_defined; /* defined in this chunk and not dropped by scope_select(); true for aliases */
+    bool is_selected; /* scope_select(): functions and aliases of a whole program */
     bool is_used;     /* code, data or an alias refers to it; set while the chunk is assembled */
     bool is_address_taken;              /* its address is taken; set like is_used */
     uint32_t object;                    /* variables: index in the data's objects */
@@ -166,8 +166,8 @@ struct function_code {
     const struct function_code *kernel; /* of those that reach it: program.c: that was made last;
                                            results.c: that with the lowest limit of registers */
     uint32_t part;                      /* program.c: its index in that kernel's parts */
-    bool ends_batch;                    /* kernels.c: the next one is another worker's */
-    struct diag_sink messages;          /* kernels.c: until it is the function's turn */
+    bool ends_batch;                    /* driver.c: the next one is another worker's */
+    struct diag_sink messages;          /* driver.c: until it is the function's turn */
     enum link_code outcome;
     struct body_symbol *symbols; /* the body's symbols */
     size_t symbol_count;
@@ -232,7 +232,7 @@ struct unit {
     struct buffer code;          /* scratch for contents of sections */
     struct ptx_module module;
     struct scope scope;
-    const struct diag_state *messages; /* kernels.c: of the thread that has functions compiled */
+    const struct diag_state *messages; /* driver.c: of the thread that has functions compiled */
     struct function_code *functions;   /* in order of the text */
     size_t function_count;
     bool has_kernel;
