@@ -1,7 +1,7 @@
 /* opcode.c: the tables of opcode_table.def, modifier_table.def and special_table.def. */
 #include "language/opcode.h"
 
-#include "base/search.h"
+#include "base/edit_distance.h"
 
 #define ENTRIES(array) (sizeof(array) / sizeof(array)[0])
 
@@ -18,6 +18,7 @@ static const struct text opcode_names[] = {
     TEXT(""),
 #define OPCODE(name, ...) TEXT(#name),
 #define LIKE              OPCODE
+#include "language/opcode_table.def"
 #undef LIKE
 #undef OPCODE
 };
@@ -35,6 +36,7 @@ static const struct type types[] = {
     {0, 0, 0},
 #define TYPE(name, class, bits, matrix_bits) {class, bits, matrix_bits},
 #define WORD(name)                           {0, 0, 0},
+#include "language/modifier_table.def"
 #undef WORD
 #undef TYPE
 };
@@ -49,6 +51,7 @@ static const struct text special_names[] = {
 static const uint8_t special_sizes[] = {
     0,
 #define SPECIAL(name, sizes) sizes,
+#include "language/special_table.def"
 #undef SPECIAL
 };
 
