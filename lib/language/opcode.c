@@ -1,7 +1,7 @@
 /* opcode.c: the tables of opcode_table.def, modifier_table.def and special_table.def. */
 #include "language/opcode.h"
 
-#include "base/edit_distance.h"
+#include "base/search.h"
 
 #define ENTRIES(array) (sizeof(array) / sizeof(array)[0])
 
