@@ -47,11 +47,6 @@ void exact_unsupported(struct exact *join, const struct exact_input *input, size
     fail(join, EXACT_JOIN_UNSUPPORTED, input, section, what);
 }
 
-bool exact_has_form_90(const struct exact *join)
-{
-    return targets_have(CUBIN_FLAGS_SM(join->inputs[0].cubin.flags), TARGET_HAS_FORM_90);
-}
-
 /* Numbers kernels in the order of compilation: the last of the text first. */
 static void number_kernels(struct exact *join)
 {
@@ -337,14 +332,6 @@ enum section_kind exact_kind_of(const struct exact *join, uint32_t out)
         section = target;
     }
     return section->facts ? section->facts->kind : KIND_ANY;
-}
-
-struct text exact_mercury_name(const struct exact_input *input, uint32_t row)
-{
-    Elf64_Sym twin = cubin_twin_symbol(&input->cubin, &input->mercury, row);
-
-    return ELF64_ST_TYPE(twin.st_info) == STT_SECTION ? cubin_string(&input->cubin, twin.st_name)
-                                                      : input->symbol_name[row];
 }
 
 void exact_take_data(struct exact *join, uint32_t out)

@@ -17,11 +17,10 @@
 #define EXACT_COMMON UINT32_MAX
 #define EXACT_NONE   UINT32_MAX
 
-/* Name of a symbol that may be nameless in the result, see exact_is_erased(). */
+/* Name of a symbol that may be nameless in the result, see exact_is_erased(), and its key in lists.
+ */
 #define EXACT_ERASED_NAME ".nv.reservedSmem.cap"
-
-/* Key of that symbol in lists. */
-#define EXACT_UNNAMED TEXT("\0unnamed") /* no name has a NUL */
+#define EXACT_UNNAMED     TEXT("\0unnamed") /* no name has a NUL */
 
 /* An entry of an ordered list. */
 struct exact_item {
@@ -146,9 +145,6 @@ bool exact_is_nameless(const struct cubin_symbol *symbol);
  * names that are made first for each kernel. */
 uint32_t exact_name_owner(const struct exact *join, struct text name, bool *is_head);
 
-/* Whether the target's cubins have the form that came with sm_90. */
-bool exact_has_form_90(const struct exact *join);
-
 /* Index of a chunk's section by its name, or of the one that section `out` of the result stands
  * for; 0 = none. */
 uint32_t exact_section_named(const struct exact_input *input, struct text name);
@@ -156,9 +152,6 @@ uint32_t exact_section_of(const struct exact *join, const struct exact_input *in
 
 /* The kind of section `out` of the result, or if it has relocations, of theirs. */
 enum section_kind exact_kind_of(const struct exact *join, uint32_t out);
-
-/* The name of a row in Mercury's table. */
-struct text exact_mercury_name(const struct exact_input *input, uint32_t row);
 
 /* Makes the bytes in join->scratch the contents of section `out`. */
 void exact_take_data(struct exact *join, uint32_t out);
@@ -176,16 +169,15 @@ void exact_push(struct exact *join, struct exact_list *list, const struct exact_
 /* The place of the key in the list from `begin` on; the list's end if it is not there. */
 size_t exact_find_key(const struct exact_list *list, size_t begin, struct text key);
 
-/* Sorts items by their `row`, which must be set. */
+/* Sorts items by their `row`. */
 void exact_sort_by_row(struct exact_list *list);
 
-/* exact_symbols.c: orders, numbers and renames the symbols; writes the symbol tables. */
+/* exact_symbols.c: orders, numbers and renames the symbols; checks, once sections have their
+ * numbers, that all chunks have the program's variables, and its own symbols at the same places;
+ * writes the symbol tables. */
 void exact_join_symbols(struct exact *join);
-void exact_write_symbols(struct exact *join);
-
-/* Checks, once sections have their numbers, that all chunks have the program's variables, and its
- * own symbols at the same places. */
 void exact_check_symbols(struct exact *join);
+void exact_write_symbols(struct exact *join);
 
 /* exact_names.c: joins .shstrtab; once the symbols are joined, makes .strtab. */
 void exact_join_section_names(struct exact *join);
@@ -212,8 +204,8 @@ bool exact_is_bank4(struct text name);
  * own are the same in all chunks, or merges them. */
 void exact_fill(struct exact *join);
 
-/* exact_debug.c: joins frames or a line table, which are the common section `out` of the result,
- * and its relocations (0 = none); joins the texts of PTX. */
+/* exact_debug.c: joins frames or a line table, the common section `out` of the result, and its
+ * relocations (0 = none); joins the texts of PTX. */
 void exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations);
 void exact_fill_ptx(struct exact *join, uint32_t out);
 
@@ -221,8 +213,7 @@ void exact_fill_ptx(struct exact *join, uint32_t out);
  * program's; the base if no chunk has that table. */
 struct exact_input *exact_find_lines(const struct exact *join, bool is_mercury);
 
-/* Whether a section of debug information, or of its relocations, is filled by exact_fill_units().
- */
+/* Whether exact_fill_units() fills sections of the kind, and their relocations. */
 static inline bool exact_has_units(enum section_kind kind)
 {
     return kind == KIND_FRAMES || kind == KIND_LINES || kind == KIND_SASS_LINES;

@@ -4,6 +4,12 @@
 #include "cubin/format.h"
 #include "join/exact_plan.h"
 
+/* Whether the target's cubins have the form that came with sm_90. */
+static bool has_form_90(const struct exact *join)
+{
+    return targets_have(CUBIN_FLAGS_SM(join->inputs[0].cubin.flags), TARGET_HAS_FORM_90);
+}
+
 /* Names that are made before those of sections, CLASS_NONE, come first. Bank 0 from sm_90 on is
  * FUNCTION_CONSTANT, and SHARED all that has no bytes; otherwise a function's own sections are of
  * the program's class, but for plain records. */
@@ -27,7 +33,7 @@ static enum section_class loaded_class(const struct exact *join,
         return CLASS_TEXT;
     if (section->flags & SHF_WRITE)
         return CLASS_GLOBAL_INIT;
-    if (text_starts(section->name, TEXT(".nv.constant0.")) && exact_has_form_90(join))
+    if (text_starts(section->name, TEXT(".nv.constant0.")) && has_form_90(join))
         return CLASS_FUNCTION_CONSTANT;
     return CLASS_CONSTANT;
 }
@@ -337,7 +343,7 @@ static void find_gaps(const struct exact *join, const struct gaps *gaps, uint64_
     sizes[0] = sizes[1] = 0;
     if (join->form->names == NAMES_REWRITTEN)
         return;
-    if (exact_has_form_90(join) && !gaps->is_builtin)
+    if (has_form_90(join) && !gaps->is_builtin)
         sizes[0] = exact_name_padding(gaps->has_mercury) + gaps->codes;
     if (gaps->has_mercury)
         sizes[1] = gaps->renamed;
@@ -380,7 +386,7 @@ void exact_layout(struct exact *join)
     struct image *image = &join->image;
     struct gaps gaps = {.has_mercury = join->base->has_mercury};
     struct image_program_layout layout = {
-        .is_apart = exact_has_form_90(join),
+        .is_apart = has_form_90(join),
         .is_packed = join->form->names == NAMES_REWRITTEN,
     };
 

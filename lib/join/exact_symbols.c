@@ -171,6 +171,16 @@ static Elf64_Sym joined_row(const struct exact_input *input, uint32_t index, boo
     return row;
 }
 
+/* A row's name, in Mercury's table if `is_mercury`. */
+static struct text row_name(const struct exact_input *input, uint32_t row, bool is_mercury)
+{
+    Elf64_Sym twin = cubin_twin_symbol(&input->cubin, &input->mercury, row);
+
+    return is_mercury && ELF64_ST_TYPE(twin.st_info) == STT_SECTION
+               ? cubin_string(&input->cubin, twin.st_name)
+               : input->symbol_name[row];
+}
+
 /* Rewritten names are put into their table with the first row that has them; that of the
  * overwritten symbol stays. */
 static void write_rows(struct exact *join, const struct exact_list *list, Elf64_Sym *rows,
@@ -180,8 +190,7 @@ static void write_rows(struct exact *join, const struct exact_list *list, Elf64_
         const struct exact_item *item = &list->items[i];
         struct exact_input *input = item->input;
         Elf64_Sym *row = &rows[input->symbol_out[item->index]];
-        struct text name =
-            is_mercury ? exact_mercury_name(input, item->index) : input->symbol_name[item->index];
+        struct text name = row_name(input, item->index, is_mercury);
 
         *row = joined_row(input, item->index, is_mercury);
         if (join->form->names == NAMES_REWRITTEN)

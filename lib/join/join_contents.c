@@ -256,6 +256,17 @@ static void fill_joined_compat(struct join *join)
     take_scratch(join, join->made[CLASS_COMPAT]);
 }
 
+/* An entry of the call graph: a caller and a callee, or a function and a prototype. */
+struct join_pair {
+    int32_t part;                       /* enum callgraph_part; or of .nv.prototype */
+    struct join_entity *first, *second; /* the second, or its prototype */
+    struct text prototype;
+    uint32_t position; /* of the first one's function; JOIN_NONE when it is undefined */
+    uint32_t sequence; /* in the chunks */
+};
+
+#define JOIN_PROTOTYPES 0 /* the part of .nv.prototype, before the others */
+
 /* Position of the function that is defined in the section, if it is kept; else JOIN_NONE. */
 static uint32_t position_in(const struct join_section *section)
 {
@@ -365,6 +376,7 @@ void join_gather_graph(struct join *join)
         if (is_listed(join, &join->graph[i], count ? &join->graph[count - 1] : NULL))
             join->graph[count++] = join->graph[i];
     join->graph_count = count;
+    join->has_prototypes = count && join->graph->part == JOIN_PROTOTYPES;
 }
 
 static void put_pairs(struct join *join, int32_t part, struct image_strings *strings)

@@ -57,30 +57,20 @@ static const char *check_contents(const struct join_input *input)
     return NULL;
 }
 
-/* Takes one section of Mercury's relocations. */
-static const char *take_mercury_relocations(struct join_input *input, uint32_t index)
-{
-    const struct cubin_section *section = &input->cubin->sections[index];
-
-    for (size_t i = 0; i < section->relocation_count; i++)
-        if (section->relocations[i].symbol == 0)
-            return "a relocation is against no symbol";
-    input->sections[index].relocations = section->relocations;
-    input->sections[index].relocation_count = section->relocation_count;
-    return NULL;
-}
-
 static const char *read_mercury(struct join_input *input)
 {
-    const char *wrong = cubin_twins_check(input->cubin, &input->mercury);
+    const struct cubin *cubin = input->cubin;
+    const char *wrong = cubin_twins_check(cubin, &input->mercury);
 
-    if (wrong)
-        return wrong;
-    pair_sections(input);
-    wrong = check_contents(input);
-    for (uint32_t i = 1; !wrong && i < input->cubin->section_count; i++)
-        if (input->cubin->sections[i].type == SHT_CUDA_MERC_RELA)
-            wrong = take_mercury_relocations(input, i);
+    if (!wrong) {
+        pair_sections(input);
+        wrong = check_contents(input);
+    }
+    for (const struct cubin_section *s = cubin->sections;
+         s < cubin->sections + cubin->section_count; s++)
+        for (size_t i = 0; !wrong && s->type == SHT_CUDA_MERC_RELA && i < s->relocation_count; i++)
+            if (s->relocations[i].symbol == 0)
+                wrong = "a relocation is against no symbol";
     return wrong;
 }
 

@@ -83,7 +83,7 @@ struct join_section {
     size_t block_count;
 };
 
-/* One record of .nv.info. */
+/* A record of .nv.info. */
 struct join_record {
     struct bytes raw;
     const struct join_input *input;
@@ -127,24 +127,13 @@ struct join_entity {
     uint32_t index; /* in the result; 0 = none yet */
 };
 
-/* An entry of the call graph: a caller and a callee, or a function and a prototype. */
-struct join_pair {
-    int32_t part;                       /* enum callgraph_part; or of .nv.prototype */
-    struct join_entity *first, *second; /* the second, or its prototype */
-    struct text prototype;
-    uint32_t position; /* of the first one's function; JOIN_NONE when it is undefined */
-    uint32_t sequence; /* in the chunks */
-};
-
-#define JOIN_PROTOTYPES 0 /* the part of .nv.prototype, before the others */
-
 /* Origin of a joined section. */
 struct join_origin {
     const struct join_section *section;  /* NULL = made anew */
-    const struct united_section *united; /* the section whose relocations it has, or NULL */
-    uint32_t twin;                       /* its joined twin of Mercury's; 0 = none */
+    const struct united_section *united; /* whose relocations it has, or NULL */
+    uint32_t twin;                       /* Mercury's, joined; 0 = none */
     bool wants_symbol;
-    uint32_t symbol; /* the joined section's, 0 = none; set by join_make_symbols */
+    uint32_t symbol; /* 0 = none; set by join_make_symbols() */
 };
 
 struct join {
@@ -165,27 +154,28 @@ struct join {
     struct united_section **united;
     size_t united_count, united_capacity;
     bool has_mercury;        /* Mercury's sections take part */
-    struct join_pair *graph; /* by part */
+    struct join_pair *graph; /* call graph and prototypes: join_contents.c */
     size_t graph_count, graph_capacity;
+    bool has_prototypes;
     struct join_origin *origins; /* by joined section */
     uint32_t made[CLASS_COUNT];  /* by class: the joined section made anew, 0 = none */
 };
 
-/* True for an object that only a copy of a function that was folded away refers to. */
+/* An object that only a copy of a function that was folded away refers to. */
 static inline bool join_is_dropped(const struct join_entity *entity)
 {
     return entity->is_local && entity->listed == JOIN_NONE && entity->user == JOIN_NONE &&
            entity->used_by_copy && !entity->used_by_data;
 }
 
-/* True for Mercury's twin of variables, which is laid out like the variables. */
+/* Mercury's twin of variables, which is laid out like the variables. */
 static inline bool join_is_mercury_data(const struct cubin_section *section)
 {
     return cubin_is_mercury(section) &&
            (section->type == SHT_CUDA_MERC_CONSTANT_USER || section->type == SHT_CUDA_GLOBAL_INIT);
 }
 
-/* True if the chunk's symbol is its entity's kept definition or mention. */
+/* Whether the chunk's symbol is its entity's kept definition or mention. */
 static inline bool join_is_first(const struct join_input *input, uint32_t symbol)
 {
     const struct join_entity *entity = input->entities[symbol];
@@ -207,21 +197,34 @@ static inline void join_set_data(struct join *join, uint32_t section, const void
     join->out->sections[section].size = size;
 }
 
-/* join_fold.c: the entity, or for an alias that of its function. May be NULL, and accepts it. */
-struct join_entity *join_function_of(struct join_entity *entity);
+/* join_mercury.c: decides whether Mercury's twins can be joined too; else warns why they are left
+ * out. Fills twins of united data, and at the end Mercury's own symbol table. */
+void join_find_mercury(struct join *join);
+void join_unite_mercury(struct join *join);
+void join_fill_mercury(struct join *join, struct image_strings *strings);
 
-/* join_symbols.c: the entity's name in the user's program. */
-struct text join_own_name(const struct join *join, const struct join_entity *entity);
-
-/* The entity's binding in the user's program, also for a promoted symbol. */
-uint8_t join_own_binding(const struct join *join, const struct join_entity *entity);
-
-/* join_mercury.c: the section in which `symbol` is defined, from the view of the chunk's relocation
- * section `list`: Mercury's relocations see its twins. The null section for an undefined symbol,
- * NULL for other special indices. */
+/* The section in which `symbol` is defined, from the view of the chunk's relocation section `list`:
+ * Mercury's relocations see its twins. The null section for an undefined symbol, NULL for other
+ * special indices. */
 struct join_section *join_seen_section(const struct join_section *list, uint32_t symbol);
 
-/* join_unite.c: the block around `offset`, or NULL. */
+/* join_resolve.c: finds the entity of each symbol, the definition that is kept, and the function of
+ * each section. Reports errors and returns false if two chunks define the same symbol. */
+bool join_resolve(struct join *join);
+
+/* Puts kept functions in program order, and finds the first user of each entity. */
+void join_order(struct join *join);
+
+/* join_fold.c: folds identical copies of a local function into one. */
+void join_fold(struct join *join);
+
+/* The entity, or for an alias that of its function. May be NULL, and accepts it. */
+struct join_entity *join_function_of(struct join_entity *entity);
+
+/* join_unite.c: unites the sections that functions share, and places each of their blocks. */
+void join_unite_sections(struct join *join);
+
+/* The block around `offset`, or NULL. */
 const struct join_block *join_blocks_at(const struct join_section *section, uint64_t offset);
 
 /* The offset in the joined section of byte `offset` of a chunk's united section. */
@@ -230,39 +233,19 @@ uint64_t join_blocks_translate(const struct join_section *section, uint64_t offs
 /* The addend of a relocation of `list`; in a REL section of data it stands in the field. */
 int64_t join_addend(const struct join_section *list, const struct cubin_relocation *relocation);
 
-/* The steps, in order. */
-
-/* join_mercury.c: decides whether Mercury's twins can be joined too; else warns why they are left
- * out. */
-void join_find_mercury(struct join *join);
-
-/* join_resolve.c: finds the entity of each symbol, the definition that is kept, and the function of
- * each section. Reports errors and returns false if two chunks define the same symbol. */
-bool join_resolve(struct join *join);
-
-/* join_fold.c: folds identical copies of a local function into one. */
-void join_fold(struct join *join);
-
-/* join_resolve.c: puts kept functions in program order, and finds the first user of each entity. */
-void join_order(struct join *join);
-
-/* join_unite.c: unites the sections that functions share, and places each of their blocks. */
-void join_unite_sections(struct join *join);
-
-/* join_contents.c: gathers call graph and prototypes. */
-void join_gather_graph(struct join *join);
-
 /* join_sections.c: makes the joined sections, without contents that refer to symbols. */
 void join_make_sections(struct join *join);
-
-/* join_mercury.c: fills Mercury's twins of united data and Mercury's own symbol table. */
-void join_unite_mercury(struct join *join);
-void join_fill_mercury(struct join *join, struct image_strings *strings);
 
 /* join_symbols.c: makes the joined symbol table. */
 void join_make_symbols(struct join *join);
 
-/* join_contents.c: gathers the relocations of united sections; fills in contents that refer to
- * symbols: relocations, info records, call graph, prototypes. */
+/* The entity's name and binding in the user's program, also for a promoted symbol. */
+struct text join_own_name(const struct join *join, const struct join_entity *entity);
+uint8_t join_own_binding(const struct join *join, const struct join_entity *entity);
+
+/* join_contents.c: gathers the relocations of united sections, call graph and prototypes; at the
+ * end fills in contents that refer to symbols: relocations, info records, call graph, prototypes.
+ */
 void join_gather_relocations(struct join *join);
+void join_gather_graph(struct join *join);
 void join_fill_sections(struct join *join);

@@ -157,7 +157,7 @@ static void own_function_sections(struct join *join)
         s->text = find_code(join, s);
         if (format_is_relocations(type))
             s->target = &s->input->sections[s->source->info];
-        if (!cubin_is_mercury(s->source)) {
+        if (type == SHT_CUDA_MERC_RELA ? join->has_mercury : !cubin_is_mercury(s->source)) {
             s->relocations = s->source->relocations;
             s->relocation_count = s->source->relocation_count;
         }

@@ -68,9 +68,7 @@ static void add_united_class(struct join *join, enum section_class class)
         struct united_section *united = join->united[i];
         struct cubin_section section = *united->first->source;
 
-        if (united->first->class != class ||
-            (class == CLASS_PROTOTYPE &&
-             (join->graph_count == 0 || join->graph->part != JOIN_PROTOTYPES)))
+        if (united->first->class != class || (class == CLASS_PROTOTYPE && !join->has_prototypes))
             continue;
         if (united->way != UNITED_ANEW) {
             section.alignment = united->alignment;
