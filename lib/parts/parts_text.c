@@ -21,12 +21,11 @@ struct reading {
         *own; /* in its function's head, where a name is no reference; else NULL */
     struct lexer lexer;
     size_t copied;   /* the text has been rendered up to here */
-    size_t last_end; /* end of the previous token */
+    size_t last_end; /* end of the previous token, */
+    char last_mark;  /* and its character if it is a mark */
     bool is_guard;   /* after @ */
     bool is_start;   /* the next token begins a statement */
-    bool is_call;    /* after the word, before the target */
-    size_t parentheses;
-    bool has_file; /* the next number is a file number */
+    size_t target;   /* place of the last call's target */
 };
 
 /* Renders the rest of the text up to `at`. */
@@ -130,43 +129,56 @@ static void render_entry(struct reading *reading, struct token token, struct par
         replace_part(reading, token.offset, token.offset + token.size, name);
 }
 
-static void render_word(struct reading *reading, struct token token)
+/* The place of the first word behind `call` that is no result. */
+static size_t find_target(struct lexer lexer)
 {
-    struct text word = lexer_text(&reading->lexer, token);
-    bool is_target = reading->is_call && reading->parentheses == 0;
-    struct part_entry *entry;
+    size_t parentheses = 0;
+    struct token token;
 
-    if (word.data[0] == '%') {
-        reading->is_call &= !is_target;
-        return;
+    while ((token = lexer_next(&lexer)).kind != TOKEN_END && token.mark != ';') {
+        if (token.kind == TOKEN_WORD && parentheses == 0)
+            return token.offset;
+        parentheses += token.mark == '(';
+        parentheses -= token.mark == ')' && parentheses > 0;
     }
-    if (!is_target && reading->is_start && text_equal(word, TEXT("call"))) {
-        reading->is_call = true;
-        reading->parentheses = 0;
-        return;
-    }
-    if (is_target)
-        reading->is_call = false;
-    reading->has_file = text_equal(word, TEXT("inlined_at"));
-    entry = parts_entry(reading->joining, reading->part, word);
-    if (entry)
-        render_entry(reading, token, entry, is_target);
-    else
-        render_local(reading, token, word);
+    return SIZE_MAX;
 }
 
-static void render_file(struct reading *reading, struct token token)
+/* The file number behind `.loc` or `inlined_at`. */
+static void render_file(struct reading *reading)
 {
     const struct joined_part *part = &reading->joining->parts[reading->part];
+    struct token token = lexer_peek(&reading->lexer);
     size_t low;
     uint64_t own;
 
-    reading->has_file = false;
-    if (!lexer_integer(lexer_text(&reading->lexer, token), &own))
+    if (token.kind != TOKEN_NUMBER || !lexer_integer(lexer_text(&reading->lexer, token), &own))
         return;
+    reading->lexer.at = token.offset + token.size;
     low = SEARCH_FIRST_NOT(part->file_count, at, part->files[at].own < own);
     if (low < part->file_count && part->files[low].own == own && part->files[low].number != own)
-        replace_number(reading, token.offset, token.offset + token.size, part->files[low].number);
+        replace_number(reading, token.offset, reading->lexer.at, part->files[low].number);
+}
+
+static void render_word(struct reading *reading, struct token token)
+{
+    struct text word = lexer_text(&reading->lexer, token);
+    bool is_target = token.offset == reading->target;
+    struct part_entry *entry;
+
+    if (word.data[0] == '%')
+        return;
+    if (!is_target && reading->is_start && text_equal(word, TEXT("call"))) {
+        reading->target = find_target(reading->lexer);
+        return;
+    }
+    entry = parts_entry(reading->joining, reading->part, word);
+    if (entry)
+        render_entry(reading, token, entry, is_target);
+    else if (text_equal(word, TEXT("inlined_at")))
+        render_file(reading);
+    else
+        render_local(reading, token, word);
 }
 
 /* For a variable that is moved out of the body: continues after its declaration. */
@@ -183,90 +195,54 @@ static bool skip_lifted(struct reading *reading, size_t at)
     return true;
 }
 
-/* The text between two tokens. */
-struct gap {
-    size_t line; /* after the last line end */
-    unsigned lines;
-    bool has_comment;
-    bool is_demoted; /* one of the comments says that a variable follows */
-};
-
-static struct gap look_at_gap(struct text text, size_t at, size_t end)
-{
-    struct gap gap = {.line = end};
-
-    while (at < end) {
-        size_t next = text.data[at] == '/' ? lexer_quoted_end(text, at) : at + 1;
-
-        if (text.data[at] == '/') {
-            gap.has_comment = true;
-            gap.is_demoted |=
-                text_starts((struct text){text.data + at, next - at}, TEXT(PARTS_DEMOTED));
-        } else if (text.data[at] == '\n') {
-            gap.lines++;
-            gap.line = next;
-        }
-        at = next;
-    }
-    return gap;
-}
-
 /* Leaves out comments and empty lines. Returns true when the current token is left out with them.
  */
 static bool render_gap(struct reading *reading, struct token token)
 {
     struct text text = reading->lexer.text;
-    struct gap gap = look_at_gap(text, reading->last_end, token.offset);
+    size_t line = token.offset; /* after the last line end */
+    unsigned lines = 0;
+    bool has_comment = false, is_demoted = false;
 
-    if (gap.lines < 2 && !gap.has_comment)
+    for (size_t at = reading->last_end, next; at < token.offset; at = next) {
+        next = text.data[at] == '/' ? lexer_quoted_end(text, at) : at + 1;
+        if (text.data[at] == '/') {
+            has_comment = true;
+            is_demoted |= text_starts(text_drop(text, at), TEXT(PARTS_DEMOTED));
+        } else if (text.data[at] == '\n') {
+            lines++;
+            line = next;
+        }
+    }
+    if (lines < 2 && !has_comment)
         return false;
     copy_to(reading, reading->last_end);
-    if (gap.is_demoted && skip_lifted(reading, token.offset))
+    if (is_demoted && skip_lifted(reading, token.offset))
         return true;
-    buffer_char(&reading->rendering->text, gap.lines ? '\n' : ' ');
-    reading->copied = gap.line;
+    buffer_char(&reading->rendering->text, lines ? '\n' : ' ');
+    reading->copied = line;
     return false;
-}
-
-static void note_mark(struct reading *reading, char mark)
-{
-    if (mark == '(')
-        reading->parentheses++;
-    else if (mark == ')' && reading->parentheses > 0)
-        reading->parentheses--;
-    else if (mark == ';')
-        reading->is_call = false;
-    reading->is_guard = mark == '@' || (reading->is_guard && mark == '!');
-}
-
-/* True when the current token begins a statement: after a mark, a guard, or a line's end. */
-static bool begins_statement(const struct reading *reading, struct token last, struct token token)
-{
-    const char *text = reading->lexer.text.data;
-    size_t size = token.offset - reading->last_end;
-
-    return last.kind == TOKEN_END || (last.mark && strchr(";{}:", last.mark)) ||
-           memchr(text + reading->last_end, '\n', size) != NULL;
 }
 
 static void render_token(struct reading *reading, struct token token)
 {
+    const char *gap = reading->lexer.text.data + reading->last_end;
     bool was_guard = reading->is_guard;
 
-    if (token.kind == TOKEN_MARK) {
-        note_mark(reading, token.mark);
-        return;
-    }
+    /* Statements begin after a mark, a guard, or a line's end. */
+    if ((reading->last_mark && strchr(";{}:", reading->last_mark)) ||
+        memchr(gap, '\n', token.offset - reading->last_end))
+        reading->is_start = true;
     if (token.kind == TOKEN_WORD) {
         render_word(reading, token);
     } else if (token.kind == TOKEN_DOT && reading->is_start) {
-        reading->has_file = lexer_is(&reading->lexer, token, TEXT(".loc"));
         reading->rendering->has_shared |= lexer_is(&reading->lexer, token, TEXT(".shared"));
-    } else if (token.kind == TOKEN_NUMBER && reading->has_file) {
-        render_file(reading, token);
+        if (lexer_is(&reading->lexer, token, TEXT(".loc")))
+            render_file(reading);
     }
-    reading->is_guard = false;
-    reading->is_start = was_guard;
+    reading->is_guard = token.mark == '@' || (was_guard && token.mark == '!');
+    reading->is_start = was_guard && !token.mark;
+    reading->last_mark = token.mark;
 }
 
 static void render_text(struct joining *joining, const struct part_entry *own, bool is_head,
@@ -276,20 +252,15 @@ static void render_text(struct joining *joining, const struct part_entry *own, b
                               .rendering = &joining->rendering,
                               .part = own->part,
                               .own = is_head ? own : NULL,
-                              .lexer = lexer_at(text, 0)};
-    struct token last = {.kind = TOKEN_END}, token;
+                              .lexer = lexer_at(text, 0),
+                              .last_mark = ';',
+                              .target = SIZE_MAX};
+    struct token token;
 
     while ((token = lexer_next(&reading.lexer)).kind != TOKEN_END) {
-        if (render_gap(&reading, token)) {
-            reading.last_end = reading.lexer.at;
-            continue;
-        }
-        reading.is_start |= begins_statement(&reading, last, token);
-        render_token(&reading, token);
-        if (token.kind == TOKEN_MARK)
-            reading.is_start = false;
-        reading.last_end = token.offset + token.size;
-        last = token;
+        if (!render_gap(&reading, token))
+            render_token(&reading, token);
+        reading.last_end = reading.lexer.at;
     }
     copy_to(&reading, reading.last_end);
 }
