@@ -9,7 +9,6 @@
 #include "base/context.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
-#include "facts/targets.h"
 #include "join/exact_plan.h"
 
 static const struct exact_form forms[] = {
@@ -25,26 +24,13 @@ int exact_join_compare(unsigned version)
     return (version > last->toolkits.last) - (version < forms->toolkits.first);
 }
 
-static _Noreturn void fail(struct exact *join, enum exact_join_outcome outcome,
-                           const struct exact_input *input, size_t section, const char *what)
+void exact_refuse(struct exact *join, const struct exact_input *input, size_t section,
+                  const char *what)
 {
-    join->outcome = outcome;
     *join->why = (struct exact_join_difference){.chunk = input ? input->chunk : 0, .what = what};
     if (section > 0 && input && section < input->cubin.section_count)
         join->why->section = input->cubin.sections[section].name;
     context_raise(LINK_FAILED);
-}
-
-void exact_differs(struct exact *join, const struct exact_input *input, size_t section,
-                   const char *what)
-{
-    fail(join, EXACT_JOIN_DIFFERS, input, section, what);
-}
-
-void exact_unsupported(struct exact *join, const struct exact_input *input, size_t section,
-                       const char *what)
-{
-    fail(join, EXACT_JOIN_UNSUPPORTED, input, section, what);
 }
 
 /* Numbers kernels in the order of compilation: the last of the text first. */
@@ -55,16 +41,16 @@ static void number_kernels(struct exact *join)
     join->kernel_count = request->kernel_count;
     join->owner_count = request->kernel_count + request->left_out_count;
     if (join->owner_count >= EXACT_NONE)
-        exact_unsupported(join, NULL, 0, "has too many kernels");
+        exact_refuse(join, NULL, 0, "has too many kernels");
     for (uint32_t i = 0; i < join->owner_count; i++) {
         bool is_own = i < join->kernel_count;
         struct text name = is_own ? request->kernels[join->kernel_count - 1 - i]
                                   : request->left_out[i - join->kernel_count];
 
         if (table_add(&join->kernel_names, name, i) != i)
-            exact_unsupported(join, NULL, 0,
-                              is_own ? "has two kernels of one name"
-                                     : "leaves out a kernel of the program");
+            exact_refuse(join, NULL, 0,
+                         is_own ? "has two kernels of one name"
+                                : "leaves out a kernel of the program");
     }
     join->kernels = arena_zalloc(&join->arena, join->owner_count, sizeof *join->kernels);
 }
@@ -107,7 +93,7 @@ static void find_kernel_sections(struct exact *join, struct exact_input *input)
     bool is_head;
 
     if (cubin->has_unknown_records) /* they may name symbols */
-        exact_unsupported(join, input, 0, "has records that are not known");
+        exact_refuse(join, input, 0, "has records that are not known");
     input->section_owner = arena_alloc(&join->arena, cubin->section_count, sizeof(uint32_t));
     input->section_class = arena_zalloc(&join->arena, cubin->section_count, 1);
     input->section_out = arena_zalloc(&join->arena, cubin->section_count, sizeof(uint32_t));
@@ -118,13 +104,13 @@ static void find_kernel_sections(struct exact *join, struct exact_input *input)
 
         input->section_owner[i] = owner;
         if (table_add(&input->sections, name, i) != i)
-            exact_unsupported(join, input, i, "is there twice");
+            exact_refuse(join, input, i, "is there twice");
         if (owner != EXACT_COMMON && cubin->sections[i].type == SHT_CUDA_INFO)
             join->kernels[owner].externs = find_externs_record(cubin->sections[i].data);
         if (owner == EXACT_COMMON || !cubin_is_text(&cubin->sections[i]))
             continue;
         if (owner < join->kernel_count && join->kernels[owner].input)
-            exact_differs(join, input, i, "is in another chunk as well");
+            exact_refuse(join, input, i, "is in another chunk as well");
         join->kernels[owner].input = input;
     }
 }
@@ -209,7 +195,7 @@ static void find_form(struct exact *join)
             join->form = &forms[i];
             return;
         }
-    exact_unsupported(join, NULL, 0, "is written in a form that is not known");
+    exact_refuse(join, NULL, 0, "is written in a form that is not known");
 }
 
 static void own_symbols(struct exact *join, struct exact_input *input)
@@ -232,7 +218,7 @@ static void own_symbols(struct exact *join, struct exact_input *input)
         }
         if (symbol->type != STT_SECTION && symbol->name.size > 0 &&
             table_add(&input->symbols, symbol->name, i) != i)
-            exact_unsupported(join, input, cubin->symtab, "has two symbols of one name");
+            exact_refuse(join, input, cubin->symtab, "has two symbols of one name");
     }
 }
 
@@ -257,8 +243,8 @@ static void check_mercury(struct exact *join, struct exact_input *input)
              text_equal(cubin_string(cubin, twin.st_name), symbol->name));
     }
     if (!is_parallel)
-        exact_unsupported(join, input, input->mercury.symtab,
-                          "has symbols of Mercury's in another order");
+        exact_refuse(join, input, input->mercury.symtab,
+                     "has symbols of Mercury's in another order");
 }
 
 static void read_chunk(struct exact *join, struct exact_input *input)
@@ -271,15 +257,15 @@ static void read_chunk(struct exact *join, struct exact_input *input)
         is_read = cubin_read(&input->cubin, "chunk", input->file);
     }
     if (!is_read)
-        exact_differs(join, input, 0, "is damaged");
+        exact_refuse(join, input, 0, "is damaged");
     if (input->cubin.type != ET_EXEC)
-        exact_unsupported(join, input, 0, "is no executable");
+        exact_refuse(join, input, 0, "is no executable");
     if (input->cubin.toolkit != 0)
-        exact_unsupported(join, input, 0, "has not the form of CUDA 13");
+        exact_refuse(join, input, 0, "has not the form of CUDA 13");
     if ((input->cubin.flags ^ join->inputs[0].cubin.flags) & CUBIN_FLAGS_MERGEABLE)
-        exact_differs(join, input, 0, "has other ELF flags");
+        exact_refuse(join, input, 0, "has other ELF flags");
     if (!input->cubin.symtab)
-        exact_unsupported(join, input, 0, "has no symbols");
+        exact_refuse(join, input, 0, "has no symbols");
     input->has_mercury = cubin_twins_find(&input->cubin, &input->mercury);
     find_kernel_sections(join, input);
     own_symbols(join, input);
@@ -292,7 +278,7 @@ void exact_read(struct exact *join)
         read_chunk(join, &join->inputs[i]);
     for (size_t i = 0; i < join->kernel_count; i++)
         if (!join->kernels[i].input)
-            exact_differs(join, NULL, 0, "and the others have not all kernels");
+            exact_refuse(join, NULL, 0, "and the others have not all kernels");
     join->base = join->kernels[0].input;
     join->is_closed = join->request->left_out_count > 0;
     find_form(join);

@@ -107,16 +107,16 @@ static void check_shared_contents(struct exact *join, uint32_t out)
         if (input == item->input || (index == 0 && (is_bank || class_is_in(class, CLASSES_LACKED))))
             continue;
         if (index == 0)
-            exact_differs(join, item->input, item->index, "is missing in another chunk");
+            exact_refuse(join, item->input, item->index, "is missing in another chunk");
         if (mine->flags != section->flags || mine->alignment != section->alignment)
-            exact_differs(join, input, index, "has other flags in another chunk");
+            exact_refuse(join, input, index, "has other flags in another chunk");
         if (map_contents(join, input, index, &data) || mine->size > section->size ||
             (mine->size < section->size && !is_bank) ||
             (data.size > 0 &&
              memcmp(data.data,
                     (const char *)section->data + (is_list ? section->size - data.size : 0),
                     data.size) != 0))
-            exact_differs(join, input, index, "has other contents in another chunk");
+            exact_refuse(join, input, index, "has other contents in another chunk");
     }
 }
 
@@ -140,7 +140,7 @@ static void list_records(struct exact *join, struct exact_input *input, uint32_t
         bool is_lost = !info_put_joined(made, &record, &input->cubin, input->symbol_out, NULL);
 
         if (is_lost && exact_is_kept(join, item.owner))
-            exact_differs(join, input, index, "has a record of no symbol");
+            exact_refuse(join, input, index, "has a record of no symbol");
         item.data = (struct bytes){arena_copy(&join->arena, made->data, made->size, 1), made->size};
         item.row = input->symbol_out[row];
         made->size = 0;
@@ -186,13 +186,8 @@ static void fill_exact_info(struct exact *join, uint32_t out)
     exact_take_data(join, out);
 }
 
-/* In two of the parts the second word is a symbol, in the others the offset of a string. */
-static bool has_strings(int part)
-{
-    return part == CALLGRAPH_ADDRESS || part == CALLGRAPH_INDIRECT;
-}
-
-/* Lists a chunk's call graph. A kernel that calls through pointers must be in one chunk with all
+/* Lists a chunk's call graph. In two of the parts the second word is a symbol, in the others the
+ * offset of a string. A kernel that calls through pointers must be in one chunk with all
  * functions that they may point to, so that only one chunk, *indirect, has indirect calls. */
 static void list_pairs(struct exact *join, struct exact_input *input, uint32_t index,
                        struct exact_list *lists, const struct exact_input **indirect)
@@ -202,7 +197,7 @@ static void list_pairs(struct exact *join, struct exact_input *input, uint32_t i
     size_t count = 0, symbols = input->cubin.symbol_count;
 
     for (; callgraph_next(&rest, &entry); count++) {
-        bool is_string = has_strings(entry.part);
+        bool is_string = entry.part == CALLGRAPH_ADDRESS || entry.part == CALLGRAPH_INDIRECT;
         struct exact_item item = {.input = input};
         struct text name;
         uint32_t *made;
@@ -210,7 +205,7 @@ static void list_pairs(struct exact *join, struct exact_input *input, uint32_t i
         /* cubin_read() does not check Mercury's graph. */
         if (entry.first == 0 || entry.first >= symbols || (!is_string && entry.second >= symbols) ||
             entry.part >= 0 || entry.part < CALLGRAPH_CANDIDATE)
-            exact_differs(join, input, index, "has an edge of no function");
+            exact_refuse(join, input, index, "has an edge of no function");
         name = is_string ? cubin_string(&input->cubin, entry.second)
                          : input->symbol_name[entry.second];
         item.owner = input->symbol_owner[entry.first];
@@ -218,20 +213,21 @@ static void list_pairs(struct exact *join, struct exact_input *input, uint32_t i
         made[0] = input->symbol_out[entry.first];
         made[1] = is_string ? exact_string(join, name) : input->symbol_out[entry.second];
         if (made[1] == 0 && exact_is_kept(join, item.owner))
-            exact_differs(join, input, index, "has an edge to no function");
+            exact_refuse(join, input, index, "has an edge to no function");
         item.data = (struct bytes){(const uint8_t *)made, 2 * sizeof *made};
         if (item.owner == EXACT_COMMON)
             item.key =
                 text_of(arena_printf(&join->arena, "%.*s %.*s",
                                      TEXT_ARG(input->symbol_name[entry.first]), TEXT_ARG(name)));
-        if (entry.part != CALLGRAPH_DIRECT && *indirect && *indirect != input)
-            exact_unsupported(join, input, index, "has indirect calls, as another chunk has");
-        if (entry.part != CALLGRAPH_DIRECT)
+        if (entry.part != CALLGRAPH_DIRECT) {
+            if (*indirect && *indirect != input)
+                exact_refuse(join, input, index, "has indirect calls, as another chunk has");
             *indirect = input;
+        }
         exact_push(join, &lists[-entry.part - 1], &item);
     }
     if (data.size != 8 * (count + 4))
-        exact_unsupported(join, input, index, "has other parts than four");
+        exact_refuse(join, input, index, "has other parts than four");
 }
 
 static void fill_exact_callgraph(struct exact *join, uint32_t out)
@@ -245,12 +241,11 @@ static void fill_exact_callgraph(struct exact *join, uint32_t out)
         if (index)
             list_pairs(join, &join->inputs[i], index, lists, &indirect);
     }
-    for (int part = -1; part >= -4; part--) {
+    for (uint32_t part = 0; part < 4; part++) {
         struct exact_list list = {0};
 
-        exact_merge(join, &lists[-part - 1], &list);
-        buffer_u32(&join->scratch, 0);
-        buffer_u32(&join->scratch, (uint32_t)part);
+        exact_merge(join, &lists[part], &list);
+        buffer_u64(&join->scratch, (uint64_t)~part << 32);
         put_record_items(join, &list);
     }
     exact_take_data(join, out);
@@ -267,7 +262,7 @@ static void fill_exact_compat(struct exact *join, uint32_t out)
         uint32_t index = exact_section_of(join, input, out);
 
         if (index == 0)
-            exact_differs(join, input, 0, "has no records of compatibility");
+            exact_refuse(join, input, 0, "has no records of compatibility");
         compat_add(&compat, input->cubin.sections[index].data, true);
     }
     compat_put_all(&compat, &join->scratch);
@@ -275,8 +270,8 @@ static void fill_exact_compat(struct exact *join, uint32_t out)
         uint32_t index = exact_section_of(join, &join->inputs[c], out);
 
         if (join->inputs[c].cubin.sections[index].size != join->scratch.size)
-            exact_unsupported(join, &join->inputs[c], index,
-                              "has a record twice, or not all of another chunk");
+            exact_refuse(join, &join->inputs[c], index,
+                         "has a record twice, or not all of another chunk");
     }
     exact_take_data(join, out);
 }
@@ -357,16 +352,14 @@ static void fill_section(struct exact *join, uint32_t out)
 {
     const struct exact_item *item = &join->sections.items[out - 1];
     struct image_section *section = &join->image.sections[out];
-    bool is_common = item->owner == EXACT_COMMON, is_done = false;
+    bool is_common = item->owner == EXACT_COMMON, is_done = is_common && fill_common(join, out);
 
-    if (is_common)
-        is_done = fill_common(join, out);
     if (!is_done) {
         struct bytes data;
         const char *wrong = map_contents(join, item->input, item->index, &data);
 
         if (wrong)
-            exact_differs(join, item->input, item->index, wrong);
+            exact_refuse(join, item->input, item->index, wrong);
         section->data = data.data;
         section->size = item->input->cubin.sections[item->index].size;
     }

@@ -53,7 +53,7 @@ static uint32_t push_unit(struct exact *join, const struct units *units, struct 
     uint32_t row = records->symbol;
 
     if (row == 0)
-        exact_differs(join, input, units->records_index, "has a record of no symbol");
+        exact_refuse(join, input, units->records_index, "has a record of no symbol");
     item->input = input;
     item->owner = input->symbol_owner[row];
     item->row = input->symbol_out[row];
@@ -88,19 +88,19 @@ static void list_frames(struct exact *join, const struct units *units, struct ex
                 break;
             RAISE(last, record->offset);
             if (record->offset < begin || last >= data.size)
-                exact_unsupported(join, units->input, units->records_index,
-                                  "has records in another order");
+                exact_refuse(join, units->input, units->records_index,
+                             "has records in another order");
         }
         do {
             if (!frames_next(data, &at, &frame) || frame.cie != frame.begin)
-                exact_unsupported(join, units->input, units->index, "has entries in another order");
+                exact_refuse(join, units->input, units->index, "has entries in another order");
         } while (at <= last);
         if (last < frame.fde + FRAMES_ADDRESS)
-            exact_unsupported(join, units->input, units->index, "has no record of an entry");
+            exact_refuse(join, units->input, units->index, "has no record of an entry");
         push_unit(join, units, list, begin, at, &item);
     }
     if (next < units->record_count)
-        exact_differs(join, units->input, units->records_index, "has a record of no entry");
+        exact_refuse(join, units->input, units->records_index, "has a record of no entry");
 }
 
 /* The CIE of each frame of a unit, which is copied to `out` of the result, begins where the frame
@@ -192,12 +192,12 @@ static void check_table_header(struct exact *join, const struct units *units, st
     size_t size = header_size(mine), most = header_size(whole);
 
     if (size == 0 || little_u32(mine.data) != mine.size - sizeof(uint32_t))
-        exact_unsupported(join, units->input, units->index, "is not one line table");
+        exact_refuse(join, units->input, units->index, "is not one line table");
     if ((size != most && size + INLINED_WORD != most) ||
         memcmp(mine.data + sizeof(uint32_t), whole.data + sizeof(uint32_t),
                HEADER_LENGTH - sizeof(uint32_t)) != 0 ||
         memcmp(mine.data + HEADER_LEAST, whole.data + HEADER_LEAST, size - HEADER_LEAST) != 0)
-        exact_differs(join, units->input, units->index, "has another header in another chunk");
+        exact_refuse(join, units->input, units->index, "has another header in another chunk");
 }
 
 /* What follows the header of a table without sequences: nothing, or from 13.5 on an end of sequence
@@ -219,7 +219,7 @@ static void list_sequences(struct exact *join, const struct units *units, struct
     size_t least = header_size(data), count = units->record_count;
 
     if (count == 0 ? !has_no_sequences(data) : units->records->offset - ADDRESS_OPCODE != least)
-        exact_unsupported(join, units->input, units->index, "has lines of no kernel");
+        exact_refuse(join, units->input, units->index, "has lines of no kernel");
     for (size_t i = 0; i < count; i++) {
         struct cubin_relocation *record = &units->records[i];
         size_t begin = record->offset - ADDRESS_OPCODE;
@@ -230,8 +230,8 @@ static void list_sequences(struct exact *join, const struct units *units, struct
             memcmp(data.data + begin, opcode, sizeof opcode) != 0 ||
             push_unit(join, units, list, begin, end,
                       &(struct exact_item){.records = record, .count = 1}) == EXACT_COMMON)
-            exact_unsupported(join, units->input, units->index,
-                              "has something else than kernels' lines");
+            exact_refuse(join, units->input, units->index,
+                         "has something else than kernels' lines");
         least = begin + ADDRESS_OPCODE + ADDRESS_SIZE;
     }
 }
@@ -314,6 +314,6 @@ void exact_fill_ptx(struct exact *join, uint32_t out)
     data->size = end;
     exact_take_data(join, out);
     if (!ok)
-        exact_differs(join, join->base, exact_section_of(join, join->base, out),
-                      "has other lines in another chunk");
+        exact_refuse(join, join->base, exact_section_of(join, join->base, out),
+                     "has other lines in another chunk");
 }

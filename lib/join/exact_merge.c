@@ -200,15 +200,6 @@ static void emit_kernel(struct merge_run *merge, uint32_t kernel)
     emit_range(merge, run.begin, run.end);
 }
 
-static void insert_item(struct exact *join, struct exact_list *list, size_t place,
-                        const struct exact_item *item)
-{
-    exact_push(join, list, item);
-    memmove(&list->items[place + 1], &list->items[place],
-            (list->count - 1 - place) * sizeof *list->items);
-    list->items[place] = *item;
-}
-
 size_t exact_find_key(const struct exact_list *list, size_t begin, struct text key)
 {
     while (begin < list->count && !text_equal(list->items[begin].key, key))
@@ -230,15 +221,19 @@ static void emit_ends(struct merge_run *merge)
         size_t place = begin;
 
         if (input->merge.end - input->merge.last > MOST_ENDS)
-            exact_unsupported(join, input, 0, "has too much behind its kernels");
+            exact_refuse(join, input, 0, "has too much behind its kernels");
         for (size_t k = input->merge.last; k < input->merge.end; k++) {
             const struct exact_item *item = &merge->items[k];
-            size_t found = exact_find_key(out, begin, item->key);
+            size_t found = exact_find_key(out, begin, item->key), behind = out->count - place;
 
-            if (found == out->count && !is_first_of_key(join, item))
-                continue;
-            if (found == out->count)
-                insert_item(join, out, found = place, item);
+            if (found == out->count) {
+                if (!is_first_of_key(join, item))
+                    continue;
+                exact_push(join, out, item);
+                memmove(&out->items[place + 1], &out->items[place], behind * sizeof *item);
+                out->items[place] = *item;
+                found = place;
+            }
             place = found + 1;
         }
     }
@@ -252,21 +247,20 @@ void exact_merge(struct exact *join, const struct exact_list *list, struct exact
         return;
     for (size_t i = 0; i < join->count; i++)
         join->inputs[i].merge = (struct exact_place){0};
-    for (size_t i = 0, end; i < list->count; i = end) {
-        struct exact_input *input = list->items[i].input;
+    for (size_t i = 0; i < list->count; i++) {
+        struct exact_place *place = &list->items[i].input->merge;
 
-        for (end = i; end < list->count && list->items[end].input == input; end++)
-            ;
-        input->merge.begin = i;
-        input->merge.end = end;
+        if (place->end == 0)
+            place->begin = i;
+        place->end = i + 1;
     }
     for (size_t i = 0; i < join->owner_count; i++)
         join->kernels[i].run = (struct exact_run){0};
     table_free(&join->seen);
     for (uint32_t i = 0; i < join->count; i++)
         if (!find_runs(&merge, &join->inputs[i]))
-            exact_unsupported(join, &join->inputs[i], 0,
-                              "has a kernel's entries in two places, or behind the last");
+            exact_refuse(join, &join->inputs[i], 0,
+                         "has a kernel's entries in two places, or behind the last");
     for (uint32_t i = 0; i < join->kernel_count; i++)
         emit_kernel(&merge, i);
     emit_ends(&merge);

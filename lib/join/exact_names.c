@@ -92,7 +92,7 @@ static void divide_section_names(struct exact *join, struct exact_input *input,
             class = index == TABLE_NONE ? CLASS_NONE : input->section_class[index];
             place = join->place[class];
             if (class == CLASS_NONE || place < last)
-                exact_unsupported(join, input, EXACT_SECTION_NAMES, "has names in another order");
+                exact_refuse(join, input, EXACT_SECTION_NAMES, "has names in another order");
             last = place;
         }
         is_late = is_late || is_closing_name(name);
@@ -227,7 +227,7 @@ static void divide_strings(struct exact *join, struct exact_input *input, struct
         if (is_late && !is_closing_name(name)) {
             if (global < input->globals_end) {
                 if (!take_global(input, name, zeros, &global))
-                    exact_unsupported(join, input, EXACT_STRINGS, "has names in another order");
+                    exact_refuse(join, input, EXACT_STRINGS, "has names in another order");
                 continue;
             }
             list =
@@ -237,7 +237,7 @@ static void divide_strings(struct exact *join, struct exact_input *input, struct
         push_table_string(join, &lists[list], &item, zeros);
     }
     if (global != input->globals_end)
-        exact_unsupported(join, input, EXACT_STRINGS, "has not the names of all symbols");
+        exact_refuse(join, input, EXACT_STRINGS, "has not the names of all symbols");
 }
 
 static void put_list_strings(struct exact *join, const struct exact_list *list)

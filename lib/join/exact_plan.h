@@ -93,7 +93,6 @@ struct exact {
     struct arena arena;
     const struct exact_join_request *request;
     struct exact_join_difference *why;
-    enum exact_join_outcome outcome;
     struct exact_input *inputs;
     size_t count;
     const struct exact_form *form;
@@ -127,12 +126,10 @@ static inline bool exact_is_kept(const struct exact *join, uint32_t owner)
  * form of all chunks, and in it the local and global rows of each. */
 void exact_read(struct exact *join);
 
-/* Set the outcome, and end the join. `input` is NULL if no chunk is to blame; `section` is
- * an index or 0. */
-_Noreturn void exact_differs(struct exact *join, const struct exact_input *input, size_t section,
-                             const char *what);
-_Noreturn void exact_unsupported(struct exact *join, const struct exact_input *input,
-                                 size_t section, const char *what);
+/* Says why the chunks are not joined, and ends the join. `input` is NULL if no chunk is to blame;
+ * `section` is an index or 0. */
+_Noreturn void exact_refuse(struct exact *join, const struct exact_input *input, size_t section,
+                            const char *what);
 
 /* Whether a symbol of that name is nameless in the result. On sm_90 the assembler makes a symbol
  * .nv.reservedSmem.cap if a kernel of the text has shared memory, and overwrites it, including its

@@ -98,14 +98,14 @@ void exact_classify(struct exact *join, struct exact_input *input)
         unsigned place = join->place[class];
 
         if (class == CLASS_NONE)
-            exact_unsupported(join, input, i, "is one table over all kernels");
+            exact_refuse(join, input, i, "is one table over all kernels");
         if ((i <= EXACT_SYMBOLS && !is_first_table(section, i)) ||
             (i <= EXACT_SYMBOLS) != (class == CLASS_TABLE) || place < last ||
             (i > EXACT_SYMBOLS && class == input->section_class[i - 1] &&
              section->name.data <= section[-1].name.data))
-            exact_unsupported(join, input, i, "stands in another order");
+            exact_refuse(join, input, i, "stands in another order");
         if (class == CLASS_TWIN_RESERVED && section->size > 0 && join->form->names == NAMES_CREATED)
-            exact_unsupported(join, input, i, "holds memory that the assembler never set");
+            exact_refuse(join, input, i, "holds memory that the assembler never set");
         input->section_class[i] = (uint8_t) class;
         last = place;
     }
@@ -200,10 +200,10 @@ static void map_common_section(struct exact *join, struct exact_input *input, ui
     item = &join->sections.items[out - 1];
     if (mine->type != section->type || mine->entry_size != section->entry_size ||
         class != item->input->section_class[item->index])
-        exact_differs(join, input, index, "is of another kind in another chunk");
+        exact_refuse(join, input, index, "is of another kind in another chunk");
     if (input != item->input &&
         class_is_in(class, CLASS_SET(PROTOTYPE) | CLASS_SET(TWIN_PROTOTYPE)))
-        exact_unsupported(join, input, index, "is in more than one chunk");
+        exact_refuse(join, input, index, "is in more than one chunk");
     input->section_out[index] = out;
 }
 
@@ -213,7 +213,7 @@ static void map_common_sections(struct exact *join, struct exact_input *input)
         if (input->section_owner[i] == EXACT_COMMON)
             map_common_section(join, input, i);
         if (exact_is_kept(join, input->section_owner[i]) && !input->section_out[i])
-            exact_unsupported(join, input, i, "has no place in the program");
+            exact_refuse(join, input, i, "has no place in the program");
     }
 }
 
@@ -235,7 +235,7 @@ void exact_join_sections(struct exact *join)
                 table_add(&join->seen, item->key, (uint32_t)join->sections.count);
         }
     if (join->image.section_count >= SHN_LORESERVE)
-        exact_unsupported(join, NULL, 0, "and the others have too many sections");
+        exact_refuse(join, NULL, 0, "and the others have too many sections");
     for (size_t c = 0; c < join->count; c++)
         map_common_sections(join, &join->inputs[c]);
 }
@@ -257,10 +257,10 @@ static void map_header(struct exact *join, size_t out)
         uint32_t row = section->info & 0xffffff;
 
         if (row >= input->cubin.symbol_count)
-            exact_differs(join, input, item->index, "has no symbol");
+            exact_refuse(join, input, item->index, "has no symbol");
         section->info = (section->info & 0xff000000) | input->symbol_out[row];
     } else {
-        exact_unsupported(join, input, item->index, "refers to something unknown");
+        exact_refuse(join, input, item->index, "refers to something unknown");
     }
 }
 
@@ -375,7 +375,7 @@ static void check_chunk(struct exact *join, const struct exact_input *input)
             if (cubin_is_mercury(section) && input->section_owner[i] == EXACT_COMMON &&
                 section->data.data < input->file.data + position)
                 continue;
-            exact_unsupported(join, input, i, "stands at another place");
+            exact_refuse(join, input, i, "stands at another place");
         }
         position = place + section->size;
     }

@@ -81,8 +81,8 @@ static void renumber_section(struct exact *join, size_t *i, uint64_t *next)
         count++;
     }
     if (most - least + 1 != count)
-        exact_unsupported(join, input, EXACT_SYMBOLS,
-                          "counts the assembler's functions in another order");
+        exact_refuse(join, input, EXACT_SYMBOLS,
+                     "counts the assembler's functions in another order");
     for (; *i < end; ++*i) {
         uint32_t row = list->items[*i].index;
 
@@ -152,7 +152,7 @@ void exact_join_symbols(struct exact *join)
         number_symbols(join, &join->symbols[part], &next);
     map_common_symbols(join);
     if (next >= 1u << 24)
-        exact_unsupported(join, NULL, 0, "and the others have too many symbols");
+        exact_refuse(join, NULL, 0, "and the others have too many symbols");
 }
 
 /* A chunk's row, in Mercury's table if `is_mercury`, with the program's section; its name is a
@@ -226,7 +226,7 @@ void exact_write_symbols(struct exact *join)
         if (image->sections[i].type == SHT_CUDA_MERC_SYMTAB)
             write_table(join, i, true);
     if (join->strings.bytes.size > UINT32_MAX)
-        exact_unsupported(join, NULL, 0, "and the others have too many names");
+        exact_refuse(join, NULL, 0, "and the others have too many names");
     image_take_strings(image, EXACT_STRINGS, &join->strings.bytes);
 }
 
@@ -268,10 +268,10 @@ static void check_symbol_list(struct exact *join, const struct exact_list *list)
             if (row == TABLE_NONE && !is_variable(input, symbol))
                 continue;
             if (row == TABLE_NONE)
-                exact_differs(join, other, EXACT_SYMBOLS, "has not all variables");
+                exact_refuse(join, other, EXACT_SYMBOLS, "has not all variables");
             if (!is_same_row(input, item->index, other, row, false) ||
                 !is_same_row(input, item->index, other, row, true))
-                exact_differs(join, other, EXACT_SYMBOLS, "has a symbol at another place");
+                exact_refuse(join, other, EXACT_SYMBOLS, "has a symbol at another place");
         }
     }
 }

@@ -101,7 +101,7 @@ static enum link_code join_whole(void *argument)
     struct exact *join = argument;
 
     if (join->count == 0 || join->request->kernel_count == 0)
-        exact_unsupported(join, NULL, 0, "there is nothing to join");
+        exact_refuse(join, NULL, 0, "there is nothing to join");
     exact_read(join);
     /* Every section and symbol has its owner; now they get their order. */
     exact_join_symbols(join);
@@ -135,13 +135,13 @@ static void free_exact(void *argument)
 }
 
 /* The name in *why points into a chunk's bytes, which outlive this call. */
-static enum exact_join_outcome join_chunks(struct buffer *image,
-                                           const struct exact_join_request *request,
-                                           struct exact_join_difference *why)
+static bool join_chunks(struct buffer *image, const struct exact_join_request *request,
+                        struct exact_join_difference *why)
 {
-    struct exact join = {.request = request, .why = why, .outcome = EXACT_JOIN_OK};
+    struct exact join = {.request = request, .why = why};
     enum link_code code;
 
+    *why = (struct exact_join_difference){0};
     CONTEXT_DEFER(free_exact, &join);
     join.inputs = arena_zalloc(&join.arena, request->count, sizeof *join.inputs);
     join.count = request->count;
@@ -150,31 +150,30 @@ static enum exact_join_outcome join_chunks(struct buffer *image,
     code = context_run(join_whole, &join);
     if (code == LINK_OK)
         image_bytes(&join.image, image);
-    else if (join.outcome == EXACT_JOIN_OK)
+    else if (!why->what)
         context_raise(code);
-    return join.outcome;
+    return code == LINK_OK;
 }
 
-enum exact_join_outcome exact_join(struct buffer *image, const struct exact_join_request *request,
-                                   struct exact_join_difference *why)
+bool exact_join(struct buffer *image, const struct exact_join_request *request,
+                struct exact_join_difference *why)
 {
-    *why = (struct exact_join_difference){0};
     if (request->count != 1 || request->left_out_count)
         return join_chunks(image, request, why);
     buffer_append(image, request->chunks->data, request->chunks->size);
-    return EXACT_JOIN_OK;
+    return true;
 }
 
 bool exact_join_remakes(struct bytes cubin, const struct text *kernels, size_t count,
                         size_t line_count)
 {
     const struct exact_join_request request = {&cubin, 1, kernels, count, NULL, 0, line_count};
-    struct exact_join_difference why = {0};
+    struct exact_join_difference why;
     struct buffer image = {0};
 
     CONTEXT_DEFER(buffer_cleanup, &image);
     /* Lines of text that only closing kernels have are left out of a line table. */
-    return join_chunks(&image, &request, &why) == EXACT_JOIN_OK &&
+    return join_chunks(&image, &request, &why) &&
            (line_count ||
             (image.size == cubin.size && memcmp(image.data, cubin.data, cubin.size) == 0));
 }

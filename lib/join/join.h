@@ -48,7 +48,7 @@ bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t
  * programs, has the rules.
  *
  * The rules were measured on ptxas 13.0 to 13.5 for sm_75 to sm_121; what differs between versions
- * is in exact_forms.def. A chunk that does not follow them gives EXACT_JOIN_UNSUPPORTED, so that
+ * is in exact_forms.def. Chunks that do not follow them are not joined, so that
  * the program can be assembled in one piece. This includes descriptions of types and variables
  * (-g), which are one table over all functions.
  *
@@ -69,12 +69,6 @@ struct exact_join_request {
                           the program's or empty; 0 = there must be no line tables */
 };
 
-enum exact_join_outcome {
-    EXACT_JOIN_OK,
-    EXACT_JOIN_DIFFERS,     /* chunks disagree on shared contents, or one is damaged */
-    EXACT_JOIN_UNSUPPORTED, /* something depends on the whole program in an unknown way */
-};
-
 /* Less than, equal to or greater than 0: this toolkit (135: CUDA 13.5) is older than those whose
  * ptxas's form of whole programs was measured, one of them, or newer. */
 int exact_join_compare(unsigned version);
@@ -88,10 +82,11 @@ struct exact_join_difference {
 };
 
 /* Appends the whole program's cubin to `image`. A single chunk with nothing to leave out is copied.
- * Reports nothing; unless the outcome is EXACT_JOIN_OK, sets *why and leaves `image` unchanged.
- * Raises LINK_NO_MEMORY. Takes time and memory in proportion to the chunks' sizes. */
-enum exact_join_outcome exact_join(struct buffer *image, const struct exact_join_request *request,
-                                   struct exact_join_difference *why);
+ * False when chunks disagree on shared contents, one is damaged, or something depends on the whole
+ * program in an unknown way: then sets *why, and leaves `image` unchanged. Reports nothing. Raises
+ * LINK_NO_MEMORY. Takes time and memory in proportion to the chunks' sizes. */
+bool exact_join(struct buffer *image, const struct exact_join_request *request,
+                struct exact_join_difference *why);
 
 /* Whether a join of this one chunk makes its own bytes: else they are in a form that is not known.
  * `kernels`: all of the chunk's, in the order of its text. Reports nothing; raises LINK_NO_MEMORY.

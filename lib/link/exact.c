@@ -133,9 +133,9 @@ bool exact_make_program(struct buffer *image, const struct chunks *chunks,
                         const struct cubins *cubins, struct arena *arena, const char **why)
 {
     const struct exact_join_request request = request_for(chunks, cubins, arena);
-    struct exact_join_difference difference = {0};
+    struct exact_join_difference difference;
 
-    if (exact_join(image, &request, &difference) != EXACT_JOIN_OK) {
+    if (!exact_join(image, &request, &difference)) {
         *why =
             arena_printf(arena, "%.*s%schunk %zu %s", TEXT_ARG(difference.section),
                          difference.section.size ? " of " : "", difference.chunk, difference.what);

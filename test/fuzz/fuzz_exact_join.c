@@ -12,7 +12,7 @@ static void join(const struct exact_join_request *request)
     struct exact_join_difference why;
     struct buffer image = {0};
 
-    if (exact_join(&image, request, &why) != EXACT_JOIN_OK &&
+    if (!exact_join(&image, request, &why) &&
         (image.size > 0 || !why.what || why.chunk >= MOST_CHUNKS))
         __builtin_trap();
     buffer_free(&image);
