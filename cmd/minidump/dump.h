@@ -7,7 +7,6 @@
 #include <stdio.h>
 
 #include "facts/targets.h"
-#include "base/text.h"
 #include "input/file.h"
 
 enum dump_part {
@@ -34,8 +33,7 @@ struct dump {
                                  file's size */
 };
 
-/* printf of a line, or of a piece of one: names are shown escaped (diag/escape.h), and only a
- * newline at the end of `format` ends the line. */
+/* printf of a line, or of a piece of one, as escape_printf() does it. */
 void dump_print(const struct dump *dump, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -2,10 +2,7 @@
 #include "dump.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "base/memory.h"
-#include "base/context.h"
 #include "base/search.h"
 #include "cubin/cubin.h"
 #include "cubin/format.h"

@@ -1,10 +1,7 @@
 /* main.c: command line -> files -> text. */
 #include <getopt.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "link/link.h"
 #include "os/cleanup.h"

@@ -8,7 +8,6 @@
 #include <elf.h>
 
 #include "diag/diag.h"
-#include "facts/targets.h"
 #include "input/rawcode.h"
 
 /* First bytes of LTO-IR; its version is in the two bytes after them. Without them, the version that

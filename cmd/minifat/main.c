@@ -1,8 +1,6 @@
 /* main.c: command line -> inputs -> container -> file. */
 #include <stdio.h>
 
-#include "base/memory.h"
-#include "base/context.h"
 #include "diag/diag.h"
 #include "link/link.h"
 #include "os/cleanup.h"

@@ -5,8 +5,6 @@
 #include <stdio.h>
 
 #include "facts/targets.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "input/fatbin.h"
 #include "input/file.h"
 #include "input/hostobj.h"
@@ -84,7 +82,7 @@ void pack_end(struct buffer *container);
 bool pack_offload(struct buffer *binaries, const struct inspected *image, struct bytes contents,
                   const char *name);
 
-/* hostobj.c: a host object that carries a fatbin or offload binaries, without a compiler. */
+/* A host object that carries a fatbin or offload binaries, without a compiler. */
 
 /* Machines whose linker takes the object; the first is that of this program. */
 enum hostobj_machine { HOSTOBJ_OWN, HOSTOBJ_X86_64, HOSTOBJ_AARCH64 };

@@ -7,7 +7,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
 #include "diag/diag.h"
 
 /* getopt's code of the first row; others follow. Letters stand for themselves. */

@@ -1,10 +1,11 @@
 /* main.c: command line -> a link -> exit status. */
+#include "command/options.h"
+
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
-#include "base/context.h"
-#include "command/options.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "link/link.h"
@@ -136,4 +137,16 @@ int main(int argc, char **argv)
     exec_reap_all();
     cleanup_expected();
     return (int)command.status;
+}
+
+/* _exit() and _Exit() of the program, which plug-ins find before the C library's: the linker
+ * exports symbols that the C library has, too. */
+__attribute__((visibility("default"))) void _exit(int status)
+{
+    cleanup_leave(status);
+}
+
+__attribute__((visibility("default"))) void _Exit(int status)
+{
+    cleanup_leave(status);
 }

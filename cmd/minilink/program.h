@@ -17,12 +17,8 @@ struct arguments {
  * nvlink's words. Not thread-safe, since getopt is not. */
 bool arguments_read(struct options *options, const struct arguments *arguments);
 
-/* minilink under the name that GCC gives the linker of its nvptx target. Where argv[0] is GCC's
- * name for it ("ld", "nvptx-none-ld"): the words that ask minilink for the same, *count of them, in
- * `arena`, without a program name; else NULL. */
-char *const *nvptx_ld_words(struct arena *arena, int argc, char *const *argv, size_t *count);
-
-/* Whether the words ask for the help or version of nvptx-none-ld, which is then printed. */
+/* Whether the words ask for the help or version of nvptx-none-ld, which is then printed. GCC gives
+ * the linker of its nvptx target that name, or "ld". */
 bool nvptx_ld_tells(int argc, char *const *argv);
 
 /* Writes the help, made from the option table, to `out`. */

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <stdarg.h>
-#include <stddef.h>
 
 #include "base/text.h"
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 
 /* qsort for an array that may be empty and then NULL, which qsort does not accept. */
 #define SORT(array, count, compare)                                                                \

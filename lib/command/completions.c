@@ -5,8 +5,6 @@
  * "_arguments"; fish's complete(1). */
 #include "command/options.h"
 
-#include <string.h>
-
 #include "facts/targets.h"
 #include "command/option_table.h"
 

@@ -123,22 +123,11 @@ void options_begin(struct options *options);
  * must live as long as `options`. False, reported in nvlink's words, when the value is wrong. */
 bool options_add(struct options *options, const struct option_row *row, const char *value);
 
-/* apply_option.c: enters one option, with its value or NULL, into the request. */
-bool apply_option(struct options *options, const struct option_row *row, const char *value);
-
 /* Notes the operand `name`, a file or what -l names; it must live as long as `options`. */
-void apply_option_operand(struct options *options, const char *name, bool is_library);
+void options_add_operand(struct options *options, const char *name, bool is_library);
 
-/* What was said so far in options of that row. */
-struct option_state *apply_option_state(struct options *options, const struct option_row *row);
-
-/* Appends the pieces of `value` between separators, with empty ones or without, to the list that is
- * the row's field; if that has none, they are libraries among the operands. */
-void apply_option_words(struct options *options, const struct option_row *row, const char *value,
-                        const char *separators, bool keeps_empty);
-
-/* The same for folders of libraries. */
-void apply_option_library_paths(struct options *options, const char *value, const char *separators);
+/* Adds the folders of libraries in `value`, between separators. */
+void options_add_library_paths(struct options *options, const char *value, const char *separators);
 
 /* Adds a word, which is copied: "-name" or "-name=value", with one or two dashes, a letter joined
  * with its value ("-lNAME"), or an operand. False, reported, for anything else: a value cannot be

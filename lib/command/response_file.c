@@ -3,11 +3,6 @@
 #include "command/options.h"
 
 #include <errno.h>
-#include <stdio.h>
-
-#include "base/memory.h"
-#include "base/context.h"
-#include "diag/diag.h"
 
 /* A limit for files of which each names the next one several times. */
 #define MOST_READ 65536u

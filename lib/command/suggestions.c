@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "base/memory.h"
 #include "base/search.h"
 
 /* The most equally near names that are suggested. */

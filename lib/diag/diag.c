@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "diag/diag_parts.h"
 #include "diag/escape.h"
 #include "os/file.h"

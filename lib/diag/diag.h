@@ -13,7 +13,6 @@
 
 #include "base/memory.h"
 #include "base/context.h"
-#include "base/text.h"
 
 struct event_log; /* diag/events.h */
 

@@ -2,9 +2,6 @@
  * asked for. */
 #include "diag/diag_parts.h"
 
-#include <string.h>
-
-#include "base/text.h"
 #include "diag/escape.h"
 #include "diag/json_tree.h"
 

@@ -2,10 +2,7 @@
 #include "diag/diag_parts.h"
 
 #include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
-
-#include "base/memory.h"
 
 /* Appends the text without quoted parts, and with 0 for every number. */
 static void put_frame(struct buffer *frame, struct text body)

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "base/memory.h"
-#include "base/text.h"
 
 /* The bytes of the character that `text`, which is not empty, begins with; 0 when it is not shown
  * as it is. */

@@ -9,7 +9,6 @@
 #pragma once
 
 #include "base/memory.h"
-#include "base/text.h"
 
 /* Kinds of events. A new kind needs only a name, under which it is shown. */
 #define EVENT_STAGE    "stage" /* a stage of the link */

@@ -9,7 +9,6 @@
 
 #include "base/memory.h"
 #include "base/context.h"
-#include "base/text.h"
 
 /* A new root, an object. */
 json_t *json_tree_begin(void);

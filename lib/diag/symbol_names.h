@@ -2,11 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "base/memory.h"
-#include "base/text.h"
 #include "diag/diag.h"
 
 /* Replaces each mangled one of `names` by its demangled form: "_Z6kernelPfi" becomes "kernel(float
@@ -30,7 +26,7 @@ const char *symbol_names_quoted(struct text name, struct arena *arena);
  * `arena`. Empty for templates, operators and other names that are not that simple. */
 struct text symbol_names_base(struct text name, struct arena *arena);
 
-/* missing.c: notes on missing symbols: what refers to each, and definitions with similar names:
+/* Notes on missing symbols: what refers to each, and definitions with similar names:
  * those that differ only in the types of parameters, or in C or C++ linkage.
  *
  * Notes are made twice in the same way: first only to collect the names in them, so that one child

@@ -3,11 +3,7 @@
 #pragma once
 
 #include <elf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "base/text.h"
 #include "facts/targets.h"
 
 /* NVIDIA's section types; those of every ELF file are in <elf.h>. */

@@ -1,7 +1,6 @@
 /* targets.c: searches the rows of targets.def, runs_on.def, toolkits.def and behaviours.def. */
 #include "facts/targets.h"
 
-#include <stddef.h>
 #include <stdio.h>
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))

@@ -7,9 +7,6 @@
  * bytes are, so that the time is bounded by their number. */
 #include "input/rawcode.h"
 
-#include "base/context.h"
-#include "base/text.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 
 #define MAGIC         0xdec04342u /* "BC", 0xC0DE */

@@ -5,9 +5,6 @@
 
 #include <stdio.h>
 
-#include "base/memory.h"
-#include "base/context.h"
-#include "base/text.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "input/hostobj.h"

@@ -20,7 +20,6 @@
 
 #include "facts/targets.h"
 #include "base/memory.h"
-#include "base/text.h"
 
 #define FATBIN_MAGIC         0xBA55ED50u
 #define FATBIN_ENTRY_VERSION 0x0101u

@@ -16,9 +16,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/context.h"
-#include "base/text.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "input/rawcode.h"
 #include "input/fatbin.h"

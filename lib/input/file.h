@@ -7,7 +7,6 @@
 #pragma once
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "os/file.h"
 
 enum file_kind {

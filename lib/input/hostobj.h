@@ -12,7 +12,6 @@
 #pragma once
 
 #include "base/context.h"
-#include "base/text.h"
 #include "os/elf_file.h"
 
 /* Where nvcc puts fatbins, with -dc or -rdc=true and without, and a module's id. */

@@ -10,8 +10,6 @@
 #include <zstd.h>
 #include <zstd_errors.h>
 
-#include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 
 /* A match length grows by at most 255 per byte of an LZ4 block (LZ4 block format). */

@@ -8,12 +8,7 @@
 
 #include <stdlib.h>
 
-#include "base/context.h"
-#include "base/text.h"
-#include "base/memory.h"
 #include "diag/diag.h"
-#include "facts/targets.h"
-#include "input/file.h"
 #include "input/rawcode.h"
 #include "input/hostobj.h"
 

@@ -8,8 +8,6 @@
 #pragma once
 
 #include "facts/targets.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "input/fatbin.h"
 #include "input/file.h"
 

@@ -9,8 +9,6 @@
 
 #include <elf.h>
 
-#include "base/text.h"
-
 #define SECTION_TYPE_COMPAT            0x70000086u
 #define COMPAT_CUDA_ACCELERATOR_TARGET 9u
 #define OLD_OSABI                      0x33u /* of CUDA 12 and earlier */

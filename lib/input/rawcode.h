@@ -3,7 +3,6 @@
 #pragma once
 
 #include "facts/targets.h"
-#include "base/text.h"
 
 /* The architecture of a cubin, from .nv.compat for suffix a, else from the ELF header. False when
  * the header is cut off or names no architecture. Suffix f leaves no trace in a cubin. */

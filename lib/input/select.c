@@ -12,9 +12,7 @@
 
 #include <elf.h>
 
-#include "base/text.h"
 #include "diag/diag.h"
-#include "facts/targets.h"
 
 /* The nearest entries of a group; NULL = none. */
 struct nearest {

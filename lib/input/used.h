@@ -13,7 +13,6 @@
 #pragma once
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "input/file.h"
 
 /* The lists, in the order in which libnvvm's options name them. */
@@ -103,7 +102,7 @@ bool used_has_variable(const struct used_names *used, struct text variable);
 
 void used_free(struct used_names *used);
 
-/* modules.c: the file of -register-link-binaries.
+/* The file of -register-link-binaries.
  *
  * Each host object with relocatable device code has a name, its module id, in section
  * __nv_module_id. Its start-up code calls __cudaRegisterLinkedBinary<id>, which is made by

@@ -9,7 +9,6 @@
 #define XXH_STATIC_LINKING_ONLY /* for the size of the state */
 #include <xxhash.h>
 
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "os/file.h"
 

@@ -58,7 +58,7 @@ static void take_input_data(struct minilink *link, const struct input_operand *o
 {
     struct options *options = &link->options;
 
-    apply_option_operand(options, operand->name, operand->is_library);
+    options_add_operand(options, operand->name, operand->is_library);
     options->link.operands[options->link.operand_count - 1] = *operand;
     link->input_count++;
 }
@@ -153,7 +153,7 @@ static enum link_code add_path_input(void *argument)
 {
     const struct addition *addition = argument;
 
-    apply_option_library_paths(&addition->link->options, name_of_input(addition), "");
+    options_add_library_paths(&addition->link->options, name_of_input(addition), "");
     return LINK_OK;
 }
 

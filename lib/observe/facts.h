@@ -6,7 +6,6 @@
 #pragma once
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "diag/events.h"
 #include "observe/observe.h"
 #include "output/output.h"

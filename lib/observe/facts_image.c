@@ -4,7 +4,6 @@
  * member. Parts of the chunks' cubin are attributed by symbol: symbols have the user's names,
  * several of which can be the same, and are in the order of the program. */
 #include <elf.h>
-#include <string.h>
 
 #include "base/search.h"
 #include "facts/cubins.h"

@@ -3,10 +3,8 @@
  * Each file appears whole or not at all, except -time's, which is appended to as nvlink does. */
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
 #include "diag/escape.h"
 #include "observe/facts.h"

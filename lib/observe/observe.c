@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "diag/escape.h"
 #include "observe/facts.h"
 #include "os/exec.h"

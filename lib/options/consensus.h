@@ -4,12 +4,7 @@
 #pragma once
 
 #include <regex.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "base/memory.h"
-#include "base/text.h"
 #include "input/member.h"
 
 /* The states of minilink-internals(7), Value consensus, with the same numbers. */
@@ -48,7 +43,7 @@ enum embedded_option {
     EMBEDDED_COUNT,
 };
 
-/* Reading one member's option string as nvlink reads it (embedded.c).
+/* Reading one member's option string as nvlink reads it.
  *
  * Measured: a substring search, the first match counts; `-split-compile ` and `-maxreg ` with one
  * blank, `-ftz=`, `-prec_div=`, `-prec_sqrt=`, `-fmad=` with an equals sign, then a number as atoi
@@ -108,7 +103,7 @@ struct agreement {
 bool consensus_reach(struct agreement *agreement, const struct members *members,
                      const struct option_request *request);
 
-/* entries.c: the kernels that -Xptxas -e names.
+/* words.c: the kernels that -Xptxas -e names.
  *
  * ptxas looks for them in the one module that it is given. A chunk has only some of them, so the
  * link selects them itself. Measured on nvlink: under -lto, where all code comes from LTO-IR,
@@ -146,7 +141,7 @@ bool entries_match(const struct entry_selection *selection, struct text kernel);
 
 void entries_free(struct entry_selection *selection);
 
-/* forward.c: the options agreed on as words for libnvJitLink and ptxas (minilink-internals(7),
+/* The options agreed on as words for libnvJitLink and ptxas (minilink-internals(7),
  * Option forwarding). The spellings are those of libnvJitLink, which hands them to libnvvm, and of
  * ptxas; members carry cicc's. */
 
@@ -177,7 +172,7 @@ const char *const *forward_to_ptxas(struct arena *arena, const struct agreement 
                                     const struct option_request *request, const char *const *given,
                                     bool is_whole);
 
-/* stored.c: the options of ptxas that a compiler stored with PTX in a fatbin.
+/* The options of ptxas that a compiler stored with PTX in a fatbin.
  *
  * Measured on nvcc 13.0 and 13.5: -maxrregcount, the words of -Xptxas, -lineinfo, -G, -fmad=false,
  * -split-compile and -device-stack-protector are stored, after `--compile-only`. nvlink 11.8 to

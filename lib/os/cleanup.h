@@ -20,7 +20,7 @@ void cleanup_expected(void);
 
 /* The program's _exit, which a plug-in may call, too. While a link runs, gives it up as for a
  * plug-in that calls exit; otherwise, and in children, ends the process with `status`. The two
- * functions in cmd/minilink/exit_guard.c call this; a plug-in that makes the system call itself is
+ * functions in cmd/minilink/main.c call this; a plug-in that makes the system call itself is
  * not caught. */
 _Noreturn void cleanup_leave(int status);
 
