@@ -320,11 +320,6 @@ static void print_member(const struct dump *dump, const struct member *member, b
     dump_print(dump, "\n");
 }
 
-static void free_members(void *members)
-{
-    members_free(members);
-}
-
 static bool select_quietly(struct members *members, const struct member_request *request)
 {
     DIAG_SILENCE();
@@ -341,7 +336,7 @@ static bool dump_members(const struct dump *dump, const struct inputs *inputs)
     char arch[ARCH_NAME_SIZE];
     bool ok, is_selected;
 
-    CONTEXT_DEFER(free_members, &members);
+    CONTEXT_DEFER(members_free, &members);
     ok = members_collect(&members, inputs);
     is_selected = ok && (dump->arch.sm ? members_select : select_quietly)(&members, &request);
     if (is_selected && members.arch.sm)

@@ -166,29 +166,15 @@ bool diag_report(enum diag_severity severity, enum diag_trait trait, const struc
     return false;
 }
 
-static void show_again(enum diag_severity severity, const struct diag_place *place,
-                       struct text body)
+static void show_again(const struct diag_recorded *message)
 {
     struct diag_state *state = diag_state_get();
 
-    if (severity != DIAG_NOTE)
+    if (message->severity != DIAG_NOTE)
         state->continuation = false;
     if (!state->continuation)
-        show_or_keep(state, promote_severity(state, severity, DIAG_CAUTION), place, body);
-}
-
-static void show_recorded(const struct diag_recorded *message)
-{
-    struct buffer file = {0};
-    struct diag_place place = {
-        .line = message->line, .column = message->column, .source_line = message->source_line};
-
-    CONTEXT_DEFER(buffer_cleanup, &file);
-    buffer_text(&file, message->file);
-    buffer_char(&file, '\0');
-    place.file = message->file.size ? file.data : NULL;
-    show_again((enum diag_severity)message->severity,
-               message->line == DIAG_NO_PLACE ? NULL : &place, message->body);
+        show_or_keep(state, promote_severity(state, message->severity, DIAG_CAUTION),
+                     &message->place, message->body);
 }
 
 bool diag_record_play(struct bytes bytes)
@@ -199,7 +185,7 @@ bool diag_record_play(struct bytes bytes)
         if (!diag_record_take(&rest, &message))
             return false;
     while (bytes.size > 0 && diag_record_take(&bytes, &message))
-        show_recorded(&message);
+        show_again(&message);
     return true;
 }
 

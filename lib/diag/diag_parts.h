@@ -20,12 +20,12 @@ void diag_form_text(struct buffer *line, struct text text);
 void diag_record_add(struct diag_record *record, enum diag_severity severity,
                      const struct diag_place *place, struct text body);
 
-/* A message of a record, views of that. */
+/* A message of a record, with views of that; `place` has no file if the message has no place. */
 struct diag_recorded {
-    uint32_t severity, line, column;
-    struct text body, file, source_line;
+    enum diag_severity severity;
+    struct diag_place place;
+    struct text body;
 };
-#define DIAG_NO_PLACE UINT32_MAX /* the line of a message without one */
 
 /* Takes a message off the record. False when it does not begin with one that may be shown again. */
 bool diag_record_take(struct bytes *rest, struct diag_recorded *message);

@@ -136,112 +136,103 @@ void events_chunk(uint32_t index)
 struct row {
     const char *kind; /* of events outside of threads; "" = of a thread */
     uint32_t worker;  /* its number, or 0 */
-    unsigned copy;    /* how many such rows were taken at the same time */
     uint64_t end;     /* of its last event */
-    uint32_t place;   /* among all rows, sorted */
 };
 
 struct reading {
     struct arena *arena;
     struct events *events;
-    struct row *rows;
-    size_t row_capacity;
+    struct row *rows; /* as many as events->rows, and their names */
+    size_t row_capacity, name_capacity;
 };
 
-/* The first such row that is free at `start`; it is taken until `end`. */
+static const char *row_name(struct arena *arena, const struct row *row, unsigned copy)
+{
+    if (*row->kind)
+        return arena_printf(arena, "%s %u", row->kind, copy + 1);
+    if (row->worker == 0)
+        return copy ? arena_printf(arena, "thread %u", copy) : "link";
+    return copy ? arena_printf(arena, "worker %u (%u)", row->worker, copy + 1)
+                : arena_printf(arena, "worker %u", row->worker);
+}
+
+/* The first such row that is free at `start`; it is taken until `end`. Rows that are alike are
+ * asked for one after the other. */
 static uint32_t take_row(struct reading *reading, const char *kind, uint32_t worker, uint64_t start,
                          uint64_t end)
 {
-    size_t *count = &reading->events->row_count;
-    unsigned copy = 0;
+    const struct row wanted = {kind, worker, end};
+    struct events *events = reading->events;
+    size_t count = events->row_count, first = count;
 
-    for (uint32_t i = 0; i < *count; i++) {
-        struct row *row = &reading->rows[i];
-
-        if (row->worker != worker || strcmp(row->kind, kind) != 0)
-            continue;
-        if (row->end <= start) {
-            RAISE(row->end, end);
-            return i;
+    while (first > 0 && reading->rows[first - 1].worker == worker &&
+           strcmp(reading->rows[first - 1].kind, kind) == 0)
+        first--;
+    for (size_t i = first; i < count; i++)
+        if (reading->rows[i].end <= start) {
+            RAISE(reading->rows[i].end, end);
+            return (uint32_t)i;
         }
-        copy++;
-    }
-    ARENA_PUSH(reading->arena, reading->rows, *count, reading->row_capacity) =
-        (struct row){.kind = kind, .worker = worker, .copy = copy, .end = end};
-    return (uint32_t)*count - 1;
+    ARENA_PUSH(reading->arena, reading->rows, count, reading->row_capacity) = wanted;
+    ARENA_PUSH(reading->arena, events->rows, events->row_count, reading->name_capacity) =
+        (struct event_row){row_name(reading->arena, &wanted, (unsigned)(count - 1 - first)),
+                           worker > 0};
+    return (uint32_t)count - 1;
 }
+
+/* What a thread did, from its first event to its last. */
+struct thread {
+    uint32_t number, worker;
+    uint64_t first, last;
+};
+
+COMPARISON(by_worker, struct thread,
+           COMPARE(a->worker, b->worker) ?: COMPARE(a->number, b->number));
 
 COMPARISON(by_start, struct logged_event,
            COMPARE(a->event.start, b->event.start) ?: COMPARE(b->event.end, a->event.end)
                ?: COMPARE(a->row, b->row));
 
-/* Gives each thread a row from its first event to its last, the oldest thread first, so that pools
- * follow each other; then each event apart from threads. */
+static int by_kind(const void *left, const void *right)
+{
+    const struct logged_event *a = left, *b = right;
+
+    return strcmp(a->event.kind, b->event.kind) ?: by_start(a, b);
+}
+
+/* Gives each thread a row, the oldest thread first, so that pools follow each other; then each
+ * event apart from threads. */
 static void take_rows(struct reading *reading, const struct event_log *log)
 {
     struct events *events = reading->events;
-    struct {
-        uint32_t worker, row;
-        uint64_t first, last;
-    } *threads = arena_zalloc(reading->arena, log->threads + 1, sizeof *threads);
+    struct thread *threads = arena_zalloc(reading->arena, log->threads, sizeof *threads);
+    uint32_t *row_of = arena_zalloc(reading->arena, log->threads + 1, sizeof *row_of);
 
     for (const struct node *node = log->newest; node; node = node->next) {
-        uint32_t number = node->thread.number;
+        struct thread *thread = &threads[node->thread.number - 1];
 
-        threads[number].worker = node->thread.worker;
+        thread->number = node->thread.number;
+        thread->worker = node->thread.worker;
         if (node->event.is_apart)
             continue;
-        if (!threads[number].last || node->event.start < threads[number].first)
-            threads[number].first = node->event.start;
-        RAISE(threads[number].last, node->event.end);
+        if (!thread->last || node->event.start < thread->first)
+            thread->first = node->event.start;
+        RAISE(thread->last, node->event.end);
     }
-    for (uint32_t i = 1; i <= log->threads; i++)
-        threads[i].row = take_row(reading, "", threads[i].worker,
-                                  threads[i].last ? threads[i].first : UINT64_MAX, threads[i].last);
-    for (size_t i = 0; i < events->count; i++)
-        events->list[i].row = threads[events->list[i].row].row;
-    SORT(events->list, events->count, by_start);
+    SORT(threads, log->threads, by_worker);
+    for (uint32_t i = 0; i < log->threads; i++)
+        row_of[threads[i].number] =
+            take_row(reading, "", threads[i].worker,
+                     threads[i].last ? threads[i].first : UINT64_MAX, threads[i].last);
+    SORT(events->list, events->count, by_kind);
     for (size_t i = 0; i < events->count; i++) {
-        const struct event *event = &events->list[i].event;
+        struct logged_event *logged = &events->list[i];
 
-        if (event->is_apart)
-            events->list[i].row = take_row(reading, event->kind, 0, event->start, event->end);
+        logged->row = logged->event.is_apart ? take_row(reading, logged->event.kind, 0,
+                                                        logged->event.start, logged->event.end)
+                                             : row_of[logged->row];
     }
-}
-
-static int by_event_place(const void *left, const void *right)
-{
-    const struct row *a = *(struct row *const *)left, *b = *(struct row *const *)right;
-
-    return strcmp(a->kind, b->kind) ?: COMPARE(a->worker, b->worker) ?: COMPARE(a->copy, b->copy);
-}
-
-static const char *row_name(struct arena *arena, const struct row *row)
-{
-    if (*row->kind)
-        return arena_printf(arena, "%s %u", row->kind, row->copy + 1);
-    if (row->worker == 0)
-        return row->copy ? arena_printf(arena, "thread %u", row->copy) : "link";
-    return row->copy ? arena_printf(arena, "worker %u (%u)", row->worker, row->copy + 1)
-                     : arena_printf(arena, "worker %u", row->worker);
-}
-
-static void sort_rows(struct reading *reading)
-{
-    struct events *events = reading->events;
-    struct row **order = arena_alloc(reading->arena, events->row_count, sizeof *order);
-
-    for (size_t i = 0; i < events->row_count; i++)
-        order[i] = &reading->rows[i];
-    SORT(order, events->row_count, by_event_place);
-    events->rows = arena_zalloc(reading->arena, events->row_count, sizeof *events->rows);
-    for (size_t i = 0; i < events->row_count; i++) {
-        events->rows[i].name = row_name(reading->arena, order[i]);
-        events->rows[i].is_worker = order[i]->worker > 0;
-        order[i]->place = (uint32_t)i;
-    }
-    for (size_t i = 0; i < events->count; i++)
-        events->list[i].row = reading->rows[events->list[i].row].place;
+    SORT(events->list, events->count, by_start);
 }
 
 void events_read(const struct event_log *log, struct arena *arena, struct events *events)
@@ -257,5 +248,4 @@ void events_read(const struct event_log *log, struct arena *arena, struct events
         events->list[events->count - ++at] =
             (struct logged_event){node->event, node->thread.number};
     take_rows(&reading, log);
-    sort_rows(&reading);
 }

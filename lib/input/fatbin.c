@@ -56,21 +56,16 @@ struct entry_view {
     struct fatbin_entry_header header; /* ... which begins with this */
 };
 
-/* The offset of a field, for messages. */
+/* The offset of a field, for messages; and what is there. */
 #define FIELD(name) offsetof(struct fatbin_entry_header, name)
+#define FOUND(name) FIELD(name), view->header.name
 
-static bool report_damaged_entry(const struct entry_view *view, size_t field, const char *what,
-                                 uint64_t found, const char *expected, uint64_t limit)
+static bool report_entry(const struct entry_view *view, size_t field, uint64_t found,
+                         const char *what, const char *expected, uint64_t limit)
 {
     return diag_error("Damaged fatbin '%s', entry %u: %s at offset %zu is %llu, expected %s %llu",
                       view->fatbin->name, view->fatbin->number, what, view->at + field,
                       (unsigned long long)found, expected, (unsigned long long)limit);
-}
-
-/* Reads the fixed part of a header, which has been found to be there. */
-static void read_header(struct entry_view *view)
-{
-    memcpy(&view->header, view->bytes.data, sizeof view->header);
 }
 
 /* Header and payload must be multiples of 8 bytes that lie inside the container. */
@@ -86,21 +81,18 @@ static bool find_extent(struct entry_view *view)
             "but only %zu are left",
             fatbin->name, fatbin->number, fatbin->next, rest);
     view->bytes = (struct bytes){fatbin->bytes.data + fatbin->next, rest};
-    read_header(view);
+    memcpy(&view->header, view->bytes.data, sizeof view->header);
     if (header->size < sizeof *header)
-        return report_damaged_entry(view, FIELD(size), "header size", header->size, "at least", 64);
+        return report_entry(view, FOUND(size), "header size", "at least", 64);
     if (header->size % 8)
-        return report_damaged_entry(view, FIELD(size), "header size", header->size, "a multiple of",
-                                    8);
+        return report_entry(view, FOUND(size), "header size", "a multiple of", 8);
     if (header->size > rest)
-        return report_damaged_entry(view, FIELD(size), "header size", header->size, "at most",
-                                    rest);
+        return report_entry(view, FOUND(size), "header size", "at most", rest);
     if (header->payload_size % 8)
-        return report_damaged_entry(view, FIELD(payload_size), "payload size", header->payload_size,
-                                    "a multiple of", 8);
+        return report_entry(view, FOUND(payload_size), "payload size", "a multiple of", 8);
     if (header->payload_size > rest - header->size)
-        return report_damaged_entry(view, FIELD(payload_size), "payload size", header->payload_size,
-                                    "at most", rest - header->size);
+        return report_entry(view, FOUND(payload_size), "payload size", "at most",
+                            rest - header->size);
     view->bytes.size = header->size;
     return true;
 }
@@ -110,9 +102,9 @@ static bool read_entry_arch(const struct entry_view *view, struct fatbin_entry *
     uint32_t sm = view->header.sm;
 
     if (sm < 10)
-        return report_damaged_entry(view, FIELD(sm), "SM number", sm, "at least", 10);
+        return report_entry(view, FOUND(sm), "SM number", "at least", 10);
     if (sm > 999)
-        return report_damaged_entry(view, FIELD(sm), "SM number", sm, "at most", 999);
+        return report_entry(view, FOUND(sm), "SM number", "at most", 999);
     if ((entry->flags & FATBIN_SUFFIX_A) && (entry->flags & FATBIN_SUFFIX_F))
         return diag_error(
             "Damaged fatbin '%s', entry %u: flags at offset %zu are 0x%llx, with both suffix "
@@ -133,8 +125,8 @@ static bool read_sizes(const struct entry_view *view, struct fatbin_entry *entry
     uint32_t compressed = view->header.compressed_size;
 
     if (compressed > view->header.payload_size)
-        return report_damaged_entry(view, FIELD(compressed_size), "compressed size", compressed,
-                                    "at most", view->header.payload_size);
+        return report_entry(view, FOUND(compressed_size), "compressed size", "at most",
+                            view->header.payload_size);
     if (method == (FATBIN_LZ4 | FATBIN_ZSTD) || (method == 0 && compressed != 0))
         return diag_error(
             "Damaged fatbin '%s', entry %u: flags at offset %zu are 0x%llx with compressed "
@@ -144,13 +136,11 @@ static bool read_sizes(const struct entry_view *view, struct fatbin_entry *entry
     if (method == 0)
         return true;
     if (compressed == 0)
-        return report_damaged_entry(view, FIELD(compressed_size), "compressed size", 0, "at least",
-                                    1);
+        return report_entry(view, FOUND(compressed_size), "compressed size", "at least", 1);
     entry->payload.size = compressed;
     entry->uncompressed_size = view->header.uncompressed_size;
     if (entry->uncompressed_size == 0)
-        return report_damaged_entry(view, FIELD(uncompressed_size), "uncompressed size", 0,
-                                    "at least", 1);
+        return report_entry(view, FOUND(uncompressed_size), "uncompressed size", "at least", 1);
     return true;
 }
 
@@ -161,8 +151,7 @@ static bool read_string(const struct entry_view *view, size_t field, const char 
     struct bytes part;
 
     if (place.offset < sizeof view->header)
-        return report_damaged_entry(view, field, what, place.offset, "at least",
-                                    sizeof view->header);
+        return report_entry(view, field, place.offset, what, "at least", sizeof view->header);
     if (!bytes_slice(view->bytes, place.offset, place.size, &part))
         return diag_error(
             "Damaged fatbin '%s', entry %u: %s at offset %zu is %u with length %u, beyond the "
@@ -215,15 +204,14 @@ static bool find_parts(struct fatbin *fatbin, const struct entry_view *view,
     if (!read_sizes(view, entry))
         return false;
     if (table < sizeof view->header || !bytes_slice(view->bytes, table, sizeof parts, &head))
-        return report_damaged_entry(view, FIELD(options), "offset of the table of parts", table,
-                                    "at most", view->bytes.size - sizeof parts);
+        return report_entry(view, FOUND(options), "offset of the table of parts", "at most",
+                            view->bytes.size - sizeof parts);
     memcpy(&parts, head.data, sizeof parts);
     if (parts.count == 0 || parts.count > MOST_PARTS)
-        return report_damaged_entry(view, table, "number of parts", parts.count, "1 to",
-                                    MOST_PARTS);
+        return report_entry(view, table, parts.count, "number of parts", "1 to", MOST_PARTS);
     if (parts.size < sizeof parts || parts.size > view->bytes.size - table)
-        return report_damaged_entry(view, table + 4, "size of the table of parts", parts.size,
-                                    "at most", view->bytes.size - table);
+        return report_entry(view, table + 4, parts.size, "size of the table of parts", "at most",
+                            view->bytes.size - table);
     fatbin->parts = parts.count;
     fatbin->concatenated.whole = *entry;
     fatbin->concatenated.at = view->at + table + sizeof parts;
@@ -257,11 +245,9 @@ static bool place_part(const struct entry_view *view, struct fatbin_entry *entry
     uint64_t whole = entry->uncompressed_size ? entry->uncompressed_size : entry->payload.size;
 
     if (offset > whole)
-        return report_damaged_entry(view, FIELD(size), "offset of a part", offset, "at most",
-                                    whole);
+        return report_entry(view, FOUND(size), "offset of a part", "at most", whole);
     if (size == 0 || size > whole - offset)
-        return report_damaged_entry(view, FIELD(payload_size), "size of a part", size, "1 to",
-                                    whole - offset);
+        return report_entry(view, FOUND(payload_size), "size of a part", "1 to", whole - offset);
     if (!entry->uncompressed_size) {
         entry->payload = (struct bytes){entry->payload.data + offset, (size_t)size};
         return true;
@@ -276,34 +262,32 @@ static bool read_part(struct fatbin *fatbin, struct fatbin_entry *entry)
 {
     const uint64_t methods = FATBIN_LZ4 | FATBIN_ZSTD;
     size_t at = fatbin->concatenated.at, rest = fatbin->concatenated.end - at;
-    struct entry_view view = {fatbin, at, {fatbin->bytes.data + at, rest}, {0}};
-    const struct fatbin_entry_header *header = &view.header;
+    struct entry_view part = {fatbin, at, {fatbin->bytes.data + at, rest}, {0}}, *view = &part;
+    const struct fatbin_entry_header *header = &part.header;
 
     if (rest < sizeof *header)
         return diag_error("Damaged fatbin '%s', entry %u: a part's record at offset %zu has at "
                           "least 64 bytes, but only %zu are left",
                           fatbin->name, fatbin->number, at, rest);
-    read_header(&view);
+    memcpy(&view->header, view->bytes.data, sizeof view->header);
     if (header->kind != FATBIN_ELF)
-        return report_damaged_entry(&view, FIELD(kind), "kind of a part", header->kind,
-                                    "one of cubins,", FATBIN_ELF);
+        return report_entry(view, FOUND(kind), "kind of a part", "one of cubins,", FATBIN_ELF);
     if (header->version != FATBIN_ENTRY_VERSION)
-        return report_damaged_entry(&view, FIELD(version), "version of a part", header->version,
-                                    "exactly", FATBIN_ENTRY_VERSION);
+        return report_entry(view, FOUND(version), "version of a part", "exactly",
+                            FATBIN_ENTRY_VERSION);
     if (header->flags & methods)
-        return report_damaged_entry(&view, FIELD(flags), "flags of a part", header->flags,
-                                    "none of", methods);
+        return report_entry(view, FOUND(flags), "flags of a part", "none of", methods);
     *entry = fatbin->concatenated.whole;
     entry->part = ++fatbin->concatenated.whole.part;
     entry->kind = header->kind;
     entry->minor = header->minor;
     entry->major = header->major;
     entry->flags = header->flags | (entry->flags & methods);
-    if (!read_entry_arch(&view, entry) || !read_entry_strings(&view, entry) ||
-        !place_part(&view, entry))
+    if (!read_entry_arch(view, entry) || !read_entry_strings(view, entry) ||
+        !place_part(view, entry))
         return false;
     fatbin->parts--;
-    fatbin->concatenated.at = at += part_record_size(&view);
+    fatbin->concatenated.at = at += part_record_size(view);
     if (fatbin->parts ? at <= fatbin->concatenated.end : at == fatbin->concatenated.end)
         return true;
     return diag_error("Damaged fatbin '%s', entry %u: the table of parts ends at offset %zu, but "

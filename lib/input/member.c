@@ -484,8 +484,10 @@ const char *member_role_name(enum member_role role)
     return names[role];
 }
 
-void members_free(struct members *members)
+void members_free(void *argument)
 {
+    struct members *members = argument;
+
     free(members->list);
     arena_free(&members->arena);
     *members = (struct members){0};

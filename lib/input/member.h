@@ -105,7 +105,7 @@ static inline bool member_code(const struct member *member, struct inflation *in
     return true;
 }
 
-void members_free(struct members *members);
+void members_free(void *members); /* for CONTEXT_DEFER, too */
 
 /* select.c: which of the entries of a fatbin, all of the same code, is linked for the target; and,
  * by the architectures that inputs have (contents.c), what the target is, and what is missing. */

@@ -12,7 +12,7 @@
 #include "distribute/distribute.h"
 #include "input/file.h"
 #include "lto/lto.h"
-#include "observe/request.h"
+#include "observe/observe.h"
 #include "options/consensus.h"
 #include "pool/jobserver.h"
 #include "resolve/request.h"

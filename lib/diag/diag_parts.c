@@ -1,6 +1,9 @@
-/* diag_form.c: the line, column and source line of a place, and one message in the form that was
+/* diag_parts.c: the line, column and source line of a place, and one message in the form that was
  * asked for. */
 #include "diag/diag_parts.h"
+
+#include <stdlib.h>
+#include <xxhash.h>
 
 #include "diag/escape.h"
 #include "diag/json_tree.h"
@@ -212,4 +215,126 @@ struct diag_place diag_place_find(const struct diag_place *place)
         place->known_line + text_count_lines(place->text, place->known_offset, place->offset);
     find_columns(&found, place->text, place->offset);
     return found;
+}
+
+/* In front of a recorded message's texts: its words, and of its place the file, with a NUL, and the
+ * source line. */
+struct record_head {
+    uint32_t severity, line, column, unused;
+    uint64_t sizes[3];
+};
+
+void diag_record_add(struct diag_record *record, enum diag_severity severity,
+                     const struct diag_place *place, struct text body)
+{
+    static const struct diag_place nowhere;
+    const struct diag_place *at = place ? place : &nowhere;
+    const struct text file = {at->file, at->file ? strlen(at->file) + 1 : 0};
+    const struct record_head head = {
+        severity, at->line, at->column, 0, {body.size, file.size, at->source_line.size}};
+
+    buffer_append(&record->bytes, &head, sizeof head);
+    buffer_text(&record->bytes, body);
+    buffer_text(&record->bytes, file);
+    buffer_text(&record->bytes, at->source_line);
+}
+
+bool diag_record_take(struct bytes *rest, struct diag_recorded *message)
+{
+    struct record_head head;
+    struct bytes parts[3];
+    size_t at = sizeof head;
+
+    if (rest->size < sizeof head)
+        return false;
+    memcpy(&head, rest->data, sizeof head);
+    for (size_t i = 0; i < 3; at += parts[i++].size)
+        if (!bytes_slice(*rest, at, head.sizes[i], &parts[i]))
+            return false;
+    *rest = (struct bytes){rest->data + at, rest->size - at};
+    *message = (struct diag_recorded){
+        .severity = (enum diag_severity)head.severity,
+        .body = {(const char *)parts[0].data, parts[0].size},
+        .place = {.file = parts[1].size ? (const char *)parts[1].data : NULL,
+                  .line = head.line,
+                  .column = head.column,
+                  .source_line = {(const char *)parts[2].data, parts[2].size}}};
+    return head.severity >= DIAG_NOTE && head.severity <= DIAG_WARNING &&
+           (parts[1].size == 0 || parts[1].data[parts[1].size - 1] == '\0');
+}
+
+/* Appends the text without quoted parts, and with 0 for every number. */
+static void put_frame(struct buffer *frame, struct text body)
+{
+    for (size_t i = 0; i < body.size; i++) {
+        char c = body.data[i];
+
+        buffer_char(frame, text_is_digit(c) ? '0' : c);
+        while (text_is_digit(c) && i + 1 < body.size && text_is_digit(body.data[i + 1]))
+            i++;
+        if (c == '\'') {
+            const char *end = memchr(body.data + i + 1, '\'', body.size - i - 1);
+
+            i = end ? (size_t)(end - body.data) : i;
+        }
+    }
+}
+
+uint64_t diag_tally_family(const struct diag_state *state, enum diag_severity severity,
+                           struct text body)
+{
+    struct buffer frame = {0};
+    uint64_t key;
+
+    if (severity != DIAG_WARNING || !state->tally || !state->tally->folds)
+        return 0;
+    CONTEXT_DEFER(buffer_cleanup, &frame);
+    put_frame(&frame, body);
+    key = XXH3_64bits(frame.data, frame.size);
+    return key ? key : 1;
+}
+
+static struct diag_family *find_family(struct diag_tally *tally, uint64_t key)
+{
+    for (size_t i = 0; i < tally->family_count; i++)
+        if (tally->families[i].key == key)
+            return &tally->families[i];
+    ARRAY_PUSH(tally->families, tally->family_count, tally->family_capacity) =
+        (struct diag_family){.key = key};
+    return &tally->families[tally->family_count - 1];
+}
+
+static bool admit_warning(struct diag_tally *tally, uint64_t key, struct text body)
+{
+    struct diag_family *family = find_family(tally, key);
+
+    if (++family->count <= DIAG_UNFOLDED)
+        return true;
+    if (!family->text)
+        family->text = memory_copy_string(body.data, body.size);
+    return false;
+}
+
+bool diag_tally_admit(struct diag_state *state, enum diag_severity severity, uint64_t family,
+                      struct text body)
+{
+    struct diag_tally *tally = state->tally;
+    bool is_shown = true;
+
+    if (!tally || severity == DIAG_NOTE)
+        return true;
+    if (severity == DIAG_ERROR)
+        is_shown = tally->errors++ < tally->error_limit || tally->error_limit == 0;
+    else if (family)
+        is_shown = admit_warning(tally, family, body);
+    state->continuation = !is_shown;
+    return is_shown;
+}
+
+void diag_tally_free(struct diag_tally *tally)
+{
+    for (size_t i = 0; i < tally->family_count; i++)
+        free(tally->families[i].text);
+    free(tally->families);
+    *tally = (struct diag_tally){0};
 }
