@@ -40,7 +40,7 @@ static void number_kernels(struct exact *join)
 
     join->kernel_count = request->kernel_count;
     join->owner_count = request->kernel_count + request->left_out_count;
-    if (join->owner_count >= EXACT_NONE)
+    if (join->owner_count >= EXACT_COMMON)
         exact_refuse(join, NULL, 0, "has too many kernels");
     for (uint32_t i = 0; i < join->owner_count; i++) {
         bool is_own = i < join->kernel_count;
@@ -62,7 +62,7 @@ uint32_t exact_name_owner(const struct exact *join, struct text name, bool *is_h
     const uint64_t heads = CLASS_SET(TEXT) | CLASS_SET(FUNCTION_INFO) | CLASS_SET(SHARED);
     struct text plain = sections_target_name(name), kind = plain;
     const struct section_facts *facts;
-    uint32_t owner = TABLE_NONE;
+    uint32_t owner = EXACT_COMMON;
 
     while (kind.size > 0 && kind.data[kind.size - 1] != '.')
         kind.size--;
@@ -72,8 +72,8 @@ uint32_t exact_name_owner(const struct exact *join, struct text name, bool *is_h
             : facts && text_equal(kind, facts->name) &&
                   class_is_in(facts->class, heads | CLASS_SET(OTHER)))
         owner = table_find(&join->kernel_names, text_drop(plain, kind.size));
-    *is_head = owner != TABLE_NONE && plain.size == name.size && class_is_in(facts->class, heads);
-    return owner == TABLE_NONE ? EXACT_COMMON : owner;
+    *is_head = owner != EXACT_COMMON && plain.size == name.size && class_is_in(facts->class, heads);
+    return owner;
 }
 
 /* The symbols in a kernel's EXTERNS record. */

@@ -41,7 +41,7 @@ static struct bytes table_names(struct bytes table)
 static struct exact_item name_item(const struct exact *join, struct exact_input *input,
                                    struct text name)
 {
-    struct exact_item item = {.key = name, .input = input, .index = EXACT_NONE};
+    struct exact_item item = {.key = name, .input = input, .index = TABLE_NONE};
 
     item.owner = exact_name_owner(join, name, &item.is_head);
     return item;
@@ -58,7 +58,7 @@ static bool is_closing_name(struct text name)
 static void push_first_closing(struct exact *join, struct exact_input *input,
                                struct exact_list *lists)
 {
-    struct exact_item item = {.input = input, .index = EXACT_NONE, .is_head = true};
+    struct exact_item item = {.input = input, .index = TABLE_NONE, .is_head = true};
 
     if (!join->is_closed || join->form->names != NAMES_REWRITTEN)
         return;
@@ -81,19 +81,15 @@ static void divide_section_names(struct exact *join, struct exact_input *input,
     push_first_closing(join, input, lists);
     while (take_table_name(&rest, &name, &zeros)) {
         struct exact_item item = name_item(join, input, name);
-        uint32_t index = table_find(&input->sections, name);
 
-        item.index = index == TABLE_NONE ? EXACT_NONE : index;
+        item.index = table_find(&input->sections, name);
         item.count = is_rewritten ? 0 : (uint32_t)zeros;
         /* Names after the first part are made together with the sections. */
         if (is_rewritten || (is_late && !is_closing_name(name))) {
-            unsigned place;
-
-            class = index == TABLE_NONE ? CLASS_NONE : input->section_class[index];
-            place = join->place[class];
-            if (class == CLASS_NONE || place < last)
+            class = item.index == TABLE_NONE ? CLASS_NONE : input->section_class[item.index];
+            if (class == CLASS_NONE || join->place[class] < last)
                 exact_refuse(join, input, EXACT_SECTION_NAMES, "has names in another order");
-            last = place;
+            last = join->place[class];
         }
         is_late = is_late || is_closing_name(name);
         exact_push(join, &lists[class], &item);
@@ -149,16 +145,6 @@ void exact_join_section_names(struct exact *join)
     join->ends = exact_find_lines(join, false);
 }
 
-static void put_table_string(struct exact *join, struct text name, size_t zeros)
-{
-    struct image_strings *strings = &join->strings;
-
-    if (name.size > 0)
-        table_add(&strings->offsets, name, (uint32_t)strings->bytes.size);
-    buffer_text(&strings->bytes, name);
-    buffer_zeros(&strings->bytes, zeros);
-}
-
 /* Names before those of global symbols, and after them: final names of constants, from sm_100 on,
  * then those of parameters. */
 enum { STRINGS_FIRST, STRINGS_CONSTANTS, STRINGS_PARAMETERS, STRING_LISTS };
@@ -185,11 +171,8 @@ static void push_table_string(struct exact *join, struct exact_list *list, struc
                               size_t zeros)
 {
     bool is_overwritten = exact_is_erased(join, item->key) && item->key.size > 0;
-    struct exact_item erased = {.key = ERASED,
-                                .owner = EXACT_COMMON,
-                                .input = item->input,
-                                .index = EXACT_NONE,
-                                .count = ERASED_SIZE};
+    struct exact_item erased = {
+        .key = ERASED, .owner = EXACT_COMMON, .input = item->input, .index = TABLE_NONE};
 
     item->count = (uint32_t)(zeros >= ERASED_SIZE ? zeros - ERASED_SIZE : zeros);
     if (!is_overwritten)
@@ -242,15 +225,19 @@ static void divide_strings(struct exact *join, struct exact_input *input, struct
 
 static void put_list_strings(struct exact *join, const struct exact_list *list)
 {
+    struct image_strings *strings = &join->strings;
+
     for (size_t i = 0; i < list->count; i++) {
         const struct exact_item *item = &list->items[i];
+        bool is_erased = text_equal(item->key, ERASED) || text_equal(item->key, EXACT_UNNAMED);
+        struct text name =
+            item->index == TABLE_NONE ? item->key : item->input->symbol_name[item->index];
 
-        if (text_equal(item->key, ERASED))
-            put_table_string(join, (struct text){0}, item->count);
-        else
-            put_table_string(
-                join, item->index == EXACT_NONE ? item->key : item->input->symbol_name[item->index],
-                item->count + 1);
+        if (!is_erased) {
+            table_add(&strings->offsets, name, (uint32_t)strings->bytes.size);
+            buffer_text(&strings->bytes, name);
+        }
+        buffer_zeros(&strings->bytes, is_erased ? ERASED_SIZE : item->count + 1);
     }
 }
 
@@ -265,12 +252,7 @@ static void create_strings(struct exact *join)
         exact_merge(join, &lists[i], &merged[i]);
     place_bank(join, &merged[STRINGS_CONSTANTS], 0, TEXT(".nv.constant4"));
     put_list_strings(join, &merged[STRINGS_FIRST]);
-    for (size_t i = 0; i < join->symbols[EXACT_GLOBALS].count; i++) {
-        const struct exact_item *item = &join->symbols[EXACT_GLOBALS].items[i];
-
-        put_table_string(join, item->input->symbol_name[item->index],
-                         text_equal(item->key, EXACT_UNNAMED) ? ERASED_SIZE : 1);
-    }
+    put_list_strings(join, &join->symbols[EXACT_GLOBALS]);
     put_list_strings(join, &merged[STRINGS_CONSTANTS]);
     put_list_strings(join, &merged[STRINGS_PARAMETERS]);
 }

@@ -14,8 +14,7 @@
 
 /* Owner of a section, symbol or record: a kernel's place in the order of compilation (0 = the last
  * of the text), from kernel_count on a closing kernel; or EXACT_COMMON: no single kernel. */
-#define EXACT_COMMON UINT32_MAX
-#define EXACT_NONE   UINT32_MAX
+#define EXACT_COMMON TABLE_NONE
 
 /* Name of a symbol that may be nameless in the result, see exact_is_erased(), and its key in lists.
  */

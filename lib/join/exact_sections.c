@@ -148,12 +148,12 @@ static void take_from(struct exact_item *item, struct exact_input *input)
  * chunk's. */
 static bool find_section(const struct exact *join, struct exact_item *item)
 {
-    for (size_t i = 0; item->owner == EXACT_COMMON && item->index == EXACT_NONE && i < join->count;
+    for (size_t i = 0; item->owner == EXACT_COMMON && item->index == TABLE_NONE && i < join->count;
          i++)
         take_from(item, &join->inputs[i]);
     if (item->owner == EXACT_COMMON && exact_is_bank4(item->key))
         take_from(item, find_bank4(join));
-    return item->index != EXACT_NONE;
+    return item->index != TABLE_NONE;
 }
 
 /* Mercury's twin of the driver's shared memory has a size on sm_110, but in a rewritten file no
@@ -276,7 +276,7 @@ void exact_finish_headers(struct exact *join)
     for (size_t i = 0; i < join->section_names.count; i++) {
         const struct exact_item *item = &join->section_names.items[i];
 
-        if (item->index != EXACT_NONE)
+        if (item->index != TABLE_NONE)
             image->sections[item->input->section_out[item->index]].name_offset =
                 (uint32_t)names->size;
         buffer_text(names, item->key);

@@ -10,13 +10,12 @@
 #include "cubin/cubin.h"
 #include "split/split.h"
 
-/* Relocatable cubins. Joins the cubins of one program's chunks into one relocatable cubin.
- *
- * The result is what the assembler would have made of the unsplit program: functions, variables and
- * their sections stand in program order, identical replicas are folded into one, promoted symbols
- * get their own names and bindings back, and undefined references between chunks are bound to their
- * definitions. Its bytes therefore do not depend on the number of chunks (with an assembler whose
- * code for a function does not depend on its chunk, as the built-in one).
+/* Relocatable cubins. The result is what the assembler would have made of the unsplit program:
+ * functions, variables and their sections stand in program order, identical replicas are folded
+ * into one, promoted symbols get their own names and bindings back, and undefined references
+ * between chunks are bound to their definitions. Its bytes therefore do not depend on the number of
+ * chunks (with an assembler whose code for a function does not depend on its chunk, as the built-in
+ * one).
  *
  * Copies of a local function that are not identical remain separate local functions of one name.
  * Objects that the splitter does not list (static variables of a function body, the assembler's
@@ -24,9 +23,9 @@
  * 16 bytes or to the alignment of their place in the chunk if that is larger. A data section with
  * bytes outside of its objects, and all debug information but .debug_frame and units of
  * .debug_line, is concatenated in chunk order instead. Mercury's twins of all this (from sm_100
- * on) are treated alike. */
-
-/* Joins `count` chunk cubins, in chunk order, into *joined, which has views into them
+ * on) are treated alike.
+ *
+ * Joins `count` chunk cubins, in chunk order, into *joined, which has views into them
  * and is named "lto.cubin". `symbols` are the chunk symbols (struct chunks). A single cubin is
  * brought into the same canonical order, but with `keeps_data` its variables in global and constant
  * memory stay where the assembler has put them: nvlink does not order them either (ptxas does by
@@ -35,29 +34,22 @@
 bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t count,
                  const struct chunk_symbol *symbols, size_t symbol_count, bool keeps_data);
 
-/* Whole programs. Joins the cubins of a program's chunks, each assembled as a whole program, into
- * the cubin that the assembler makes of the unsplit program, byte for byte.
+/* Whole programs. Joins the cubins of a program's chunks, each assembled as a whole program with
+ * all variables and its share of the kernels, into the cubin that the assembler makes of the
+ * unsplit program, byte for byte.
  *
  * In whole-program mode a kernel's section also holds the functions that it calls, and only offsets
- * in constant banks depend on the rest of the program. Every chunk has all variables and its share
- * of the kernels. Joining therefore links nothing; it merges lists: sections, symbols, strings,
- * records, frames. ptxas compiles the last kernel of the text first (measured), and names
- * sections and symbols in the order in which it meets them: a kernel's own are adjacent, the
- * program's follow the first kernel's, and others stand where they are first needed. So the order
- * in the whole program follows from the order in each chunk; minilink-internals(7), Joining whole
- * programs, has the rules.
- *
- * The rules were measured on ptxas 13.0 to 13.5 for sm_75 to sm_121; what differs between versions
- * is in exact_forms.def. Chunks that do not follow them are not joined, so that
- * the program can be assembled in one piece. This includes descriptions of types and variables
- * (-g), which are one table over all functions.
+ * in constant banks depend on the rest of the program. Joining therefore links nothing; it merges
+ * lists, whose order in the whole program follows from that in each chunk: minilink-internals(7),
+ * Joining whole programs, has the rules. Chunks that do not follow them are not joined, so that the
+ * program can be assembled in one piece. This includes descriptions of types and variables (-g),
+ * which are one table over all functions.
  *
  * The caller must ensure what the join cannot see: kernels that may call through pointers must be
  * in one chunk with all functions whose address is taken, and a chunk's kernels must call the
- * driver's functions through the table of the whole program (left_out). */
+ * driver's functions through the table of the whole program: the kernels in `left_out` were added
+ * at the end of each chunk's text for that, and are not part of the program. */
 
-/* The kernels in `left_out` were added at the end of each chunk's text so that the table of
- * addresses in bank 4 is the program's; they are not part of the program. */
 struct exact_join_request {
     const struct bytes *chunks; /* cubins, untrusted */
     size_t count;

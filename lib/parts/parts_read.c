@@ -315,33 +315,30 @@ static void name_label(struct joining *joining, uint32_t part, struct text label
         (struct joined_string){name, content};
 }
 
-static bool is_label(const struct lexer *lexer, struct token token)
-{
-    return token.kind == TOKEN_WORD && lexer_peek(lexer).mark == ':';
-}
-
 /* Names the labels of a section of strings: one line of the program's section for each content. */
 static void name_section(struct joining *joining, uint32_t part, const struct ptx_item *section)
 {
-    struct lexer lexer = lexer_at(section->target, 0), before;
-    struct token token = lexer_next(&lexer);
+    struct lexer lexer = lexer_at(section->target, 0);
+    struct text label = {0};
+    size_t begin = 0, end;
+    struct token token;
 
-    while (token.kind != TOKEN_END) {
-        struct text label = lexer_text(&lexer, token), content;
-        bool is_named = is_label(&lexer, token);
+    do {
+        bool is_label;
 
-        if (is_named)
+        end = lexer.at;
+        token = lexer_next(&lexer);
+        is_label = token.kind == TOKEN_WORD && lexer_peek(&lexer).mark == ':';
+        if (label.size && (is_label || token.kind == TOKEN_END || token.mark == '}'))
+            name_label(joining, part, label,
+                       (struct text){section->target.data + begin, end - begin});
+        if (is_label)
             lexer_next(&lexer);
-        content.data = section->target.data + lexer.at;
-        do {
-            before = lexer;
-            token = lexer_next(&lexer);
-        } while (is_named && token.kind != TOKEN_END && token.mark != '}' &&
-                 !is_label(&lexer, token));
-        content.size = (size_t)(section->target.data + before.at - content.data);
-        if (is_named)
-            name_label(joining, part, label, content);
-    }
+        if (is_label || token.mark == '}') {
+            label = is_label ? lexer_text(&lexer, token) : (struct text){0};
+            begin = lexer.at;
+        }
+    } while (token.kind != TOKEN_END);
 }
 
 static bool name_items(struct naming *naming, uint32_t part, const struct ptx_module *module)
