@@ -81,7 +81,7 @@ static void warn_of_stacks(struct merging *m)
         diag_warning("Stack size for entry function '%.*s' cannot be statically determined",
                      TEXT_ARG(m->symbols[layout->kernels[i]].name));
         if (count++ == 0)
-            diagnostics_recursion(m, layout->kernels[i]);
+            reach_explain_cycle(m, layout->kernels[i]);
     }
     if (folds)
         diag_note("nor that of %zu more entry functions; -v names them", unbounded - 1);

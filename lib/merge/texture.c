@@ -54,7 +54,7 @@ bool texture_has_words(const struct merging *m, uint32_t function)
             (m->out->layout.kernel_count == 1 && m->uses.names_reference));
 }
 
-/* Measured: the order of the words is that of nvlink's sort (index_lists.h) for equal items given
+/* Measured: the order of the words is that of nvlink's sort (index_lists.c) for equal items given
  * in reverse. */
 static void order_words(struct merging *m)
 {

@@ -1,7 +1,6 @@
 /* diagnostics.c: the same notes as for PTX (ptx/check.c), as far as cubins have the data. */
 #include "resolve/resolve_steps.h"
 
-#include "cubin/contents.h"
 #include "diag/diag.h"
 #include "diag/symbol_names.h"
 #include "input/member.h"
@@ -277,66 +276,4 @@ void diagnostics_prototype(struct merging *m, const struct merged_symbol *functi
     note_name(m, function->name);
     note_prototype(m, file, prototype);
     note_prototype(m, other, other_prototype);
-}
-
-/* Most functions of a recursion that are named. */
-#define MOST_NAMED 8u
-
-void diagnostics_recursion(struct merging *m, uint32_t kernel)
-{
-    const uint32_t *cycle;
-    size_t count = reach_find_cycle(m, kernel, &cycle), named = 0;
-    struct text names[MOST_NAMED];
-    const char **shown;
-    struct buffer line = {0};
-
-    for (size_t i = 0; i < count && named < MOST_NAMED; i++)
-        if (cycle[i] < m->symbol_count)
-            names[named++] = m->symbols[cycle[i]].name;
-    if (named == 0)
-        return;
-    shown = symbol_names_shown(names, named, &m->arena);
-    CONTEXT_DEFER(buffer_cleanup, &line);
-    for (size_t i = 0, at = 0; i < count && (at < named || cycle[i] >= m->symbol_count); i++)
-        buffer_printf(&line, "%s -> ",
-                      cycle[i] < m->symbol_count ? shown[at++] : "(a call through a pointer)");
-    buffer_string(&line, named < MOST_NAMED ? shown[0] : "...");
-    diag_note(
-        "the reason is recursion: %.*s; cudaDeviceSetLimit(cudaLimitStackSize, ...) must allow "
-        "for its depth",
-        TEXT_ARG(buffer_view(&line)));
-}
-
-/* The command line of the tool that made a cubin, from its note; empty without one. */
-static struct text tool_command(const struct cubin *cubin)
-{
-    struct bytes rest = cubin->sections[cubin_find_kind(cubin, KIND_TOOLS)].data;
-    struct tool_note note = {0};
-
-    tool_note_next(&rest, &note);
-    while (note.command.size > 0 && note.command.data[note.command.size - 1] == ' ')
-        note.command.size--;
-    return note.command;
-}
-
-void diagnostics_registers(struct merging *m, uint32_t kernel, uint32_t callee)
-{
-    const struct merged_symbol *caller = &m->symbols[kernel], *called = &m->symbols[callee];
-    const struct text names[] = {caller->name, called->name};
-    const char **shown;
-    unsigned limit = m->functions[kernel].most_registers;
-
-    if (diag_room() == 0)
-        return;
-    shown = symbol_names_shown(names, 2, &m->arena);
-    diag_note("%s of '%s', assembled with '%.*s', has its limit from there or from "
-              "__launch_bounds__",
-              shown[0], m->cubins[caller->file]->name,
-              TEXT_ARG(tool_command(m->cubins[caller->file])));
-    diag_note(
-        "%s of '%s', assembled with '%.*s', must be compiled with -maxrregcount=%u or less, or "
-        "the kernel with a higher limit; from PTX (-lto, -split-compile-extended) "
-        "-Xptxas=-func-maxrregcount=%u makes it fit",
-        shown[1], m->cubins[called->file]->name, TEXT_ARG(tool_command(m->cubins[called->file])),
-        limit, limit);
 }

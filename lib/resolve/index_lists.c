@@ -1,7 +1,7 @@
 /* index_lists.c: a counting sort of pairs into lists, linear in pairs and keys; and a merge sort
  * that splits a list by moving its items alternately to the front of two lists. nvlink must do the
  * same, as the order of variables of equal size shows (measured). */
-#include "resolve/index_lists.h"
+#include "resolve/merging.h"
 
 void index_lists_add_of(struct merged_pairs *pairs, uint32_t from, uint32_t to, size_t group)
 {

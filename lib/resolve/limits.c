@@ -3,7 +3,9 @@
 
 #include <stdlib.h>
 
+#include "cubin/contents.h"
 #include "diag/diag.h"
+#include "diag/symbol_names.h"
 
 /* Nothing is compared after a strong definition. */
 #define STRONG_BEFORE UINT64_MAX
@@ -124,6 +126,42 @@ static int compare_callees(const void *a, const void *b, void *symbols)
     return COMPARE(x->file, y->file) ?: COMPARE(x->input, y->input);
 }
 
+/* The command line of the tool that made a cubin, from its note; empty without one. */
+static struct text tool_command(const struct cubin *cubin)
+{
+    struct bytes rest = cubin->sections[cubin_find_kind(cubin, KIND_TOOLS)].data;
+    struct tool_note note = {0};
+
+    tool_note_next(&rest, &note);
+    while (note.command.size > 0 && note.command.data[note.command.size - 1] == ' ')
+        note.command.size--;
+    return note.command;
+}
+
+/* Notes the origin of the register limit of `kernel` and of the registers of `callee`, which it
+ * reaches. */
+static void explain_registers(struct merging *m, uint32_t kernel, uint32_t callee)
+{
+    const struct merged_symbol *caller = &m->symbols[kernel], *called = &m->symbols[callee];
+    const struct text names[] = {caller->name, called->name};
+    const char **shown;
+    unsigned limit = m->functions[kernel].most_registers;
+
+    if (diag_room() == 0)
+        return;
+    shown = symbol_names_shown(names, 2, &m->arena);
+    diag_note("%s of '%s', assembled with '%.*s', has its limit from there or from "
+              "__launch_bounds__",
+              shown[0], m->cubins[caller->file]->name,
+              TEXT_ARG(tool_command(m->cubins[caller->file])));
+    diag_note(
+        "%s of '%s', assembled with '%.*s', must be compiled with -maxrregcount=%u or less, or "
+        "the kernel with a higher limit; from PTX (-lto, -split-compile-extended) "
+        "-Xptxas=-func-maxrregcount=%u makes it fit",
+        shown[1], m->cubins[called->file]->name, TEXT_ARG(tool_command(m->cubins[called->file])),
+        limit, limit);
+}
+
 /* Reports, in the order of their definitions, the functions that a kernel reaches and that need
  * more registers than allowed and than all functions reported before. */
 static void report_registers(struct merging *m, uint32_t kernel)
@@ -148,7 +186,7 @@ static void report_registers(struct merging *m, uint32_t kernel)
                      "regcount of %u",
                      TEXT_ARG(m->symbols[kernel].name), m->functions[kernel].most_registers,
                      TEXT_ARG(m->symbols[callees[i]].name), function->registers);
-        diagnostics_registers(m, kernel, callees[i]);
+        explain_registers(m, kernel, callees[i]);
         m->failed = true;
     }
 }

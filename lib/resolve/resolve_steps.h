@@ -74,12 +74,6 @@ bool overridden_forget(const struct merging *m, size_t file, uint32_t section, u
  * disagree about a function's prototype. */
 bool graph_read(struct merging *m);
 
-/* liveness.c: fills m->is_live with the functions that are kept: kernels, functions whose address
- * is taken or is in data, and all that they need; under -g and -r, every function. */
-void liveness_mark(struct merging *m);
-
-/* reach.c: what each function can reach. */
-
 /* Fills m->reach: per node the largest register and barrier counts, the deepest stack and the flags
  * of everything that it can reach through direct and indirect calls. Own values come from
  * m->functions. Takes linear time, also with recursion. */
@@ -93,12 +87,11 @@ size_t reach_walk(struct merging *m, uint32_t from, enum reach_flag flag, const 
 /* True if the stack of `kernel` has no bound, or one that does not fit its record. */
 bool reach_is_unbounded(const struct merging *m, uint32_t kernel);
 
-/* Finds a cycle that `from` can reach: *cycle are its nodes, each of which leads to the next and
- * the last to the first. Returns their number; 0 without REACHES_CYCLE. */
-size_t reach_find_cycle(struct merging *m, uint32_t from, const uint32_t **cycle);
+/* Notes a recursion that kernel `kernel` can get into. */
+void reach_explain_cycle(struct merging *m, uint32_t kernel);
 
-/* records.c: fills m->functions with what .nv.info and .nv.info.F say of each function. Comes after
- * liveness. */
+/* records.c: fills m->functions with what .nv.info and .nv.info.F say of each function, and m->uses
+ * with what its code names. Comes after liveness. */
 void records_gather(struct merging *m);
 
 /* Whether the record lists functions outside its cubin that a function needs. */
@@ -113,10 +106,6 @@ bool records_is_passed_on(const struct merging *m, const struct info_record *rec
 /* The bank of compiler constants: numbers too long for an instruction, and tables of switch
  * statements. ptxas puts those of function F into .nv.constant2.F, at offset 0. */
 #define CONSTANTS_BANK 2u
-
-/* uses.c: fills m->uses with what code names, and flags of m->functions. Comes after liveness and
- * before reach_summarize(). */
-void uses_gather(struct merging *m);
 
 /* limits.c: checks across cubins besides symbol resolution. */
 
@@ -158,10 +147,3 @@ void diagnostics_prototype(struct merging *m, const struct merged_symbol *functi
  * and unless the step had failed before, what to do. */
 void diagnostics_same(const struct merging *m, const struct merged_symbol *symbol, size_t file,
                       size_t input, bool had_failed);
-
-/* Notes the origin of the register limit of `kernel` and of the registers of `callee`, which it
- * reaches. */
-void diagnostics_registers(struct merging *m, uint32_t kernel, uint32_t callee);
-
-/* Notes a recursion that kernel `kernel` can get into. */
-void diagnostics_recursion(struct merging *m, uint32_t kernel);

@@ -3,7 +3,7 @@
 
 #include "base/text.h"
 #include "input/used.h"
-#include "resolve/index_lists.h"
+#include "resolve/merging.h"
 #include "merged_output.h"
 
 /* As nvlink 13.0 and 13.5: the second cubin is one of compute_80, which stands in byte 26. */
