@@ -2,13 +2,8 @@
  * allocator, read by the encoder. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "facts/targets.h"
 #include "base/memory.h"
-#include "base/text.h"
 #include "diag/diag.h"
 #include "ptx/module.h"
 

@@ -9,12 +9,11 @@
 #include <stdlib.h>
 
 #include "base/search.h"
-#include "language/opcode.h"
 
 struct checking {
     const struct body *body;
     const struct instruction *instruction;
-    const struct operand *culprit; /* the innermost one that is wrong */
+    const struct operand *culprit; /* the innermost one that is being checked, or NULL */
     unsigned addresses;            /* seen so far */
     unsigned least, most;          /* operands that a row allows */
 };
@@ -101,22 +100,22 @@ static const char *check_elements(struct checking *checking, const struct operan
     for (uint32_t i = 0; i < operand->element_count; i++) {
         const struct operand *element = &operand->elements[i];
         bool is_sink = element->kind == OPERAND_SINK;
+
+        checking->culprit = element;
         const char *problem = is_sink ? is_written ? NULL : "a sink cannot be read"
                                       : check_value(checking, rule, element);
-
-        if (!problem && element->kind == OPERAND_REGISTER && !element->component) {
+        if (problem)
+            return problem;
+        if (element->kind == OPERAND_REGISTER && !element->component) {
             unsigned own = checking->body->registers[element->reg].bits;
 
             if (bits && own != bits)
-                problem = "the elements of a vector are of one size";
+                return "the elements of a vector are of one size";
             bits = own;
-        }
-        if (problem) {
-            checking->culprit = checking->culprit ?: element;
-            return problem;
         }
         has_register |= !is_sink;
     }
+    checking->culprit = operand;
     return has_register ? NULL : "a vector of sinks has no type";
 }
 
@@ -165,6 +164,7 @@ static const char *check_value(struct checking *checking, const struct operand_r
 {
     bool is_written = (rule->flags & RULE_WRITTEN) != 0;
 
+    checking->culprit = operand;
     if (rule->lanes)
         return check_vector(checking, rule, operand);
     if (is_written && operand->kind != OPERAND_REGISTER && operand->kind != OPERAND_VECTOR &&
@@ -204,11 +204,8 @@ static const char *check_pair(struct checking *checking, const struct operand_ru
     const char *problem = NULL;
 
     first.flags |= RULE_MAY_SINK;
-    for (int i = rule->kind == RULE_VALUE ? 0 : 1; i < 2 && !problem; i++) {
+    for (int i = rule->kind == RULE_VALUE ? 0 : 1; i < 2 && !problem; i++)
         problem = check_value(checking, i == 0 ? &first : &predicate, &operand->elements[i]);
-        if (problem)
-            checking->culprit = checking->culprit ?: &operand->elements[i];
-    }
     return problem;
 }
 
@@ -238,11 +235,12 @@ static const char *check_immediate(const struct operand_rule *rule, const struct
 }
 
 /* One register of a fragment; all have the size that the rule gives, or that of the first. */
-static const char *check_part(const struct checking *checking, const struct operand_rule *rule,
+static const char *check_part(struct checking *checking, const struct operand_rule *rule,
                               const struct operand *part, unsigned *bits)
 {
     const struct virtual_register *reg;
 
+    checking->culprit = part;
     if (part->kind == OPERAND_SINK)
         return rule->flags & RULE_WRITTEN ? NULL : "a sink cannot be read";
     if ((part->kind == OPERAND_IMMEDIATE && !(rule->flags & RULE_WRITTEN)) ||
@@ -265,6 +263,7 @@ static const char *check_parts(struct checking *checking, const struct operand_r
 {
     bool is_vector = operand->kind == OPERAND_VECTOR;
     unsigned bits = rule->bits;
+    const char *problem = NULL;
 
     if (operand->kind == OPERAND_REGISTER && rule->lanes > 1 &&
         checking->body->registers[operand->reg].lanes == rule->lanes)
@@ -280,15 +279,9 @@ static const char *check_parts(struct checking *checking, const struct operand_r
         return "a vector of this size does not exist";
     if (!is_vector || operand->part == PART_PAIR)
         return check_part(checking, rule, operand, &bits);
-    for (uint32_t i = 0; i < operand->element_count; i++) {
-        const char *problem = check_part(checking, rule, &operand->elements[i], &bits);
-
-        if (problem) {
-            checking->culprit = &operand->elements[i];
-            return problem;
-        }
-    }
-    return NULL;
+    for (uint32_t i = 0; i < operand->element_count && !problem; i++)
+        problem = check_part(checking, rule, &operand->elements[i], &bits);
+    return problem;
 }
 
 /* The state space that the instruction names for its address number `index`, or PTX_SPACE_NONE: an
@@ -392,20 +385,19 @@ static const char *check_all(struct checking *checking, const struct syntax *syn
 
     for (unsigned i = 0; i < syntax->rule_count; i++) {
         const struct operand_rule *rule = &syntax->rules[i];
-        const struct operand *operand = &instruction->operands[at];
         const char *problem;
 
         if (!(rule->flags & RULE_OPTIONAL))
             required--;
         else if (instruction->operand_count - at <= required)
             continue;
-        if (at++ == instruction->operand_count)
+        checking->culprit = NULL;
+        if (at == instruction->operand_count)
             return "an operand is missing";
-        problem = check_operand(checking, rule, operand);
-        if (problem) {
-            checking->culprit = checking->culprit ?: operand;
+        checking->culprit = &instruction->operands[at];
+        problem = check_operand(checking, rule, &instruction->operands[at++]);
+        if (problem)
             return problem;
-        }
     }
     if (at == instruction->operand_count)
         return NULL;

@@ -5,7 +5,6 @@
 #include "language/parser.h"
 
 #include "ptx/parser.h"
-#include "language/opcode.h"
 
 /* An address in a list with a vector in it is the deepest that PTX has. */
 #define DEEPEST_OPERAND 4u
@@ -134,6 +133,16 @@ static bool parse_declared(struct body_parser *parser, struct operand *operand, 
         return false;
     *(kind == DECLARED_SYMBOL ? &operand->symbol : &operand->reg) = index;
     return true;
+}
+
+void parse_unknown(struct body_parser *parser, size_t offset, const char *format, struct text name,
+                   const char *meant)
+{
+    bool is_shown = !parser->base.failed && parser->base.errors < PARSER_MOST_ERRORS;
+
+    parser_fail(&parser->base, offset, format, TEXT_ARG(name));
+    if (meant && is_shown)
+        diag_note("did you mean '%s'?", meant);
 }
 
 static void report_unknown(struct body_parser *parser, struct text name, size_t place)

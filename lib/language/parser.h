@@ -1,16 +1,8 @@
 /* parser.h: the state shared by the files of the body parser (parse*.c); private to them.
  *
- * parse.c parses statements, parse_spelling.c opcodes and modifiers, parse_operand.c operands, and
- * parse_declare.c declarations; parse_check.c checks operands against opcodes; parse_names.c looks
- * names up in the current scope, and parse_label.c resolves labels at the end of the body. Errors
- * are those of ptx/parser.h: after one, nothing moves until the statement has ended. */
+ * Errors are those of ptx/parser.h: after one, nothing moves until the statement has ended. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/text.h"
 #include "ptx/parser.h"
 #include "language/syntax.h"
 #include "language/body.h"
@@ -18,8 +10,8 @@
 /* Deepest nesting of blocks: compilers nest two or three. */
 #define PARSE_DEEPEST_BLOCK 1000u
 
-/* parse_names.c: the meaning of a name in the current block: a register, a variable, or one of a
- * range of registers. */
+/* The meaning of a name in the current block: a register, a variable, or one of a range of
+ * registers. */
 
 enum declaration_kind { DECLARED_REGISTER, DECLARED_SYMBOL, DECLARED_RANGE };
 
@@ -61,7 +53,7 @@ struct names {
     size_t scope_capacity;
 };
 
-/* parse_label.c: labels, which may be used before they are defined; the innermost block's
+/* Labels, which may be used before they are defined; the innermost block's
  * definition is meant. */
 
 struct label_name {
@@ -125,23 +117,10 @@ static inline struct text parse_text(const struct body_parser *parser)
     return parser_text(&parser->base);
 }
 
-/* parse_spelling.c: opcode and modifiers; sets parser->syntax. */
-void parse_spelling(struct body_parser *parser, struct instruction *instruction);
-
-/* Fails with an error about a name in the format, and the word that may have been meant; NULL =
- * none. */
-void parse_unknown(struct body_parser *parser, size_t offset, const char *format, struct text name,
-                   const char *meant);
-
 /* parse_check.c: checks the `given` operands, the first of which is at `place`, against the
  * instruction's rows of syntax_table.def, and notes which of them are results. */
 void parse_check(struct body_parser *parser, struct instruction *instruction, size_t given,
                  size_t place);
-
-/* parse_declare.c: a directive inside the body, from its dotted word to its end; and the directives
- * that follow a label: .branchtargets, .calltargets, .callprototype. */
-void parse_declare(struct body_parser *parser);
-void parse_declare_table(struct body_parser *parser, uint32_t label);
 
 /* parse_operand.c */
 
@@ -150,6 +129,11 @@ void parse_operands(struct body_parser *parser, struct instruction *instruction)
 
 /* From the directive of a target table to its end: reads labels or symbols into it. */
 void parse_operand_targets(struct body_parser *parser, struct label *label, bool are_labels);
+
+/* Fails with an error about a name in the format, and the word that may have been meant; NULL =
+ * none. */
+void parse_unknown(struct body_parser *parser, size_t offset, const char *format, struct text name,
+                   const char *meant);
 
 /* parse_names.c */
 
@@ -170,8 +154,6 @@ bool parse_names_symbol(struct body_parser *parser, const struct body_symbol *sy
 /* Finds the meaning of `name` here: a register or symbol, and its index. Module-level symbols are
  * added to the body when they are first met. False if the name is undeclared. */
 bool parse_names_find(struct body_parser *parser, struct text name, uint8_t *kind, uint32_t *index);
-
-/* parse_label.c */
 
 /* Before the innermost block is closed: finds the uses of its labels. */
 void parse_label_close(struct body_parser *parser);

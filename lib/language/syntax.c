@@ -7,8 +7,6 @@
 #include "language/syntax.h"
 
 #include "base/search.h"
-#include "base/text.h"
-#include "language/opcode.h"
 
 const struct syntax_row syntax_rows[] = {
 #define SYNTAX(opcode, words, operands, ptx, target)                                               \

@@ -5,12 +5,7 @@
  * 13.1 to 13.5 ask for .aligned in tcgen05.ld and .st, too. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "facts/targets.h"
-#include "base/text.h"
 #include "language/body.h"
 #include "language/opcode.h"
 
@@ -101,9 +96,3 @@ const char *syntax_set(struct text name);
 /* Reads the row's operands into syntax->rules, given the instruction's opcode and words. */
 void syntax_rule_read(struct syntax *syntax, uint16_t opcode, const uint16_t *modifiers,
                       size_t count);
-
-/* fragment.c: if operand number `operand` of an instruction with these modifiers is a thread's part
- * of a matrix of mma or wmma (PTX ISA, "Matrix Fragments"), sets the size of its vector of
- * registers in its rule. */
-void fragment_set(struct operand_rule *rule, uint16_t opcode, const uint16_t *modifiers,
-                  size_t count, unsigned operand);
