@@ -304,10 +304,10 @@ struct relocation_facts {
     uint8_t first;
     uint8_t width;
     uint8_t shift; /* the field holds value >> shift */
-    uint8_t bank;  /* first bit of the bank's number, RELOCATION_BANK_WIDTH wide; 0 = it has none */
+    uint8_t bank;  /* first bit of the bank's number, of RELOCATION_BANK_MASK; 0 = it has none */
 };
 
-#define RELOCATION_BANK_WIDTH   5
+#define RELOCATION_BANK_MASK    UINT64_C(0x1f)
 #define RELOCATION_MERCURY_BASE 0x10000u /* Mercury's types are above it */
 
 /* The row of a type; for an unknown one a row without a name that is refused. */

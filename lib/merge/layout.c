@@ -136,6 +136,39 @@ void layout_set(struct merging *m, uint32_t index, struct bytes contents)
     section->size = contents.size;
 }
 
+static void encode_one(struct merging *m, const struct merged_relocation *relocation, uint64_t *at)
+{
+    struct merged_section *list = &m->out->sections[relocation->list];
+    bool is_section = relocation->symbol == MERGE_NONE;
+    uint64_t row = is_section ? m->out->sections[relocation->section].row
+                              : m->out->rows.of_symbol[relocation->symbol];
+    uint64_t words[3] = {relocation->offset, row << 32 | relocation->type,
+                         (uint64_t)relocation->addend};
+
+    if (!list->own)
+        list->data = list->own = arena_alloc(&m->image->arena, list->size, 1);
+    memcpy(list->own + *at, words, list->entry_size);
+    *at += list->entry_size;
+    if (row == 0)
+        MERGING_ERROR(m,
+                      "Relocation type %#x in '%.*s' is against '%.*s', which is not in the output",
+                      relocation->type, TEXT_ARG(list->name),
+                      TEXT_ARG(is_section ? m->out->sections[relocation->section].name
+                                          : m->symbols[relocation->symbol].name));
+}
+
+void layout_write_relocations(struct merging *m)
+{
+    uint64_t *written = arena_zalloc(&m->arena, m->out->section_count, sizeof *written);
+
+    for (size_t i = m->out->relocations.count; i-- > 0;) {
+        const struct merged_relocation *relocation = &m->out->relocations.items[i];
+
+        if (m->out->sections[relocation->list].index)
+            encode_one(m, relocation, &written[relocation->list]);
+    }
+}
+
 uint32_t *layout_find_banks(struct merging *m, uint32_t bank)
 {
     uint32_t *bank_of = merging_none(m, m->symbol_count);

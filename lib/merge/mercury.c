@@ -195,8 +195,8 @@ static void add_infos(struct merging *m)
                              found[m->out->sections[i].function]);
 }
 
-/* Adds the twins of the call graph, which graph_encode() writes: rows of functions are the same in
- * both symbol tables, and prototypes stand in one string table. */
+/* Adds the twins of the call graph, which callgraph_encode() writes: rows of functions are the same
+ * in both symbol tables, and prototypes stand in one string table. */
 static void add_graph(struct merging *m)
 {
     size_t count = m->out->section_count;

@@ -1,4 +1,5 @@
-/* merge.c: merges relocatable cubins into one image, step by step.
+/* merge.c: merges relocatable cubins into one image, step by step, and makes its sections of the
+ * merged ones: sh_link, sh_info and flags, and the tables.
  *
  * The steps share struct merging, which resolve/program.c fills in first; each reports all its
  * errors before it fails. The rules were measured on nvlink; each step's file states its own. */
@@ -43,7 +44,7 @@ static bool place_and_relocate(struct merging *m)
     debug_registers_clear(m);
     constants_fill(m);
     mercury_pair(m);
-    return relocations_make(m);
+    return relocate(m);
 }
 
 /* Measured: nvlink writes these bytes into .nv.rel.action of every executable, on every
@@ -54,7 +55,7 @@ static const uint8_t rel_action[] = {0x73, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x11, 0
 static void order(struct merging *m)
 {
     attributes_add_sections(m);
-    graph_add_sections(m);
+    callgraph_add_sections(m);
     if (!m->request->relocatable && !merging_is_mercury(m))
         layout_set(m, layout_make(m, CLASS_REL_ACTION, MERGE_NONE),
                    (struct bytes){rel_action, sizeof rel_action});
@@ -87,16 +88,175 @@ static void warn_of_stacks(struct merging *m)
         diag_note("nor that of %zu more entry functions; -v names them", unbounded - 1);
 }
 
+static uint32_t find_index(const struct merging *m, const struct section_facts *facts)
+{
+    uint32_t section = table_find(&m->out->section_names, facts->name);
+
+    return section == TABLE_NONE ? 0 : m->out->sections[section].index;
+}
+
+static uint32_t link_of(const struct merging *m, const struct merged_section *section)
+{
+    switch (section->facts ? section->facts->link : SECTION_LINK_NOTHING) {
+    case SECTION_LINK_STRINGS:
+        return ORDERING_STRTAB;
+    case SECTION_LINK_SYMBOLS:
+        return ORDERING_SYMTAB;
+    case SECTION_LINK_TWIN_SYMBOLS:
+        return m->out->sections[m->out->twin_symtab].index;
+    case SECTION_LINK_NOTES:
+        return text_equal(section->name, sections_of_kind(KIND_TARGET, false)->name)
+                   ? find_index(m, sections_of_kind(KIND_TOOLS, false))
+                   : 0;
+    default:
+        return 0;
+    }
+}
+
+static uint32_t info_of(const struct merging *m, const struct merged_section *section)
+{
+    uint32_t text =
+        section->function == MERGE_NONE ? MERGE_NONE : m->out->layout.text_of[section->function];
+
+    switch (section->class) {
+    case CLASS_TEXT:
+    case CLASS_TWIN_TEXT:
+        return m->out->rows.of_symbol[section->function] | (uint32_t)section->info_high << 24;
+    case CLASS_NOTE:
+        return section->flags & SHF_INFO_LINK ? find_index(m, sections_of_class(CLASS_COMPAT)) : 0;
+    case CLASS_RELOCATIONS:
+    case CLASS_TWIN_RELOCATIONS:
+        return m->out->sections[section->target].index;
+    case CLASS_TWIN_SYMTAB:
+        return (uint32_t)m->out->rows.first_global;
+    default:
+        if (text != MERGE_NONE && merged_is_twin(section->class))
+            text = m->out->sections[text].twin;
+        return text == MERGE_NONE ? 0 : m->out->sections[text].index;
+    }
+}
+
+/* A section whose sh_info section is gone loses SHF_INFO_LINK, and only code is executable. */
+static uint64_t image_flags_of(const struct merging *m, const struct merged_section *section,
+                               uint32_t info)
+{
+    uint64_t flags = section->flags;
+
+    /* The sh_info of code is a symbol, even if a damaged input's flags say otherwise. */
+    if (info == 0 || section->class == CLASS_TEXT || section->class == CLASS_TWIN_TEXT)
+        flags &= ~(uint64_t)SHF_INFO_LINK;
+    if (section->class != CLASS_TEXT)
+        return flags & ~(uint64_t)SHF_EXECINSTR;
+    flags &= ~(uint64_t)CUBIN_OLD_BARRIERS;
+    if (m->abi == CUBIN_OLD_ABI_VERSION)
+        flags |= (uint64_t)attributes_barriers(m, section->function) << CUBIN_OLD_BARRIERS_SHIFT &
+                 CUBIN_OLD_BARRIERS;
+    return flags;
+}
+
+/* The image's section that shares its bytes with this twin, or 0 (measured: the file has them
+ * once). */
+static uint32_t shared_with(const struct merging *m, const struct merged_section *section)
+{
+    bool is_data = section->class == CLASS_TWIN_DEBUG || section->class == CLASS_TWIN_CONSTANT ||
+                   section->class == CLASS_TWIN_GLOBAL_INIT;
+    const struct merged_section *plain;
+
+    if (!is_data || section->target == MERGE_NONE)
+        return 0;
+    plain = &m->out->sections[section->target];
+    if (plain->size != section->size || section->size == 0 || !plain->data || !section->data ||
+        memcmp(plain->data, section->data, section->size) != 0)
+        return 0;
+    return plain->index;
+}
+
+static void add_to_image(struct merging *m, const struct merged_section *section)
+{
+    bool has_no_bytes = section->class >= CLASS_SHARED;
+    uint32_t name = section->header_name ?: names_put(m, NAMES_SHSTRTAB, section->name);
+    uint32_t info = info_of(m, section);
+
+    image_add_section(m->image, &(struct image_section){
+                                    .name = section->name,
+                                    .name_offset = name,
+                                    .type = section->type,
+                                    .flags = image_flags_of(m, section, info),
+                                    .alignment = section->alignment,
+                                    .entry_size = section->entry_size,
+                                    .size = section->size,
+                                    .has_no_bytes = has_no_bytes,
+                                    .data = has_no_bytes ? NULL : section->data,
+                                    .shares = shared_with(m, section),
+                                    .link = link_of(m, section),
+                                    .info = info,
+                                });
+}
+
+static void add_table(struct merging *m, unsigned table, uint32_t link)
+{
+    const struct section_facts *row = ordering_table(table);
+    uint32_t index = image_add_made(m->image, row, link);
+
+    m->image->sections[index].name_offset = names_put(m, NAMES_SHSTRTAB, row->name);
+}
+
+/* Begins m->image with its tables. */
+static void build_tables(struct merging *m)
+{
+    bool is_extended = ordering_is_extended(m);
+
+    ARRAY_RESERVE(m->image->sections, m->image->section_capacity,
+                  m->out->order_count + ORDERING_INDICES + 1);
+    add_table(m, ORDERING_SHSTRTAB, 0);
+    add_table(m, ORDERING_STRTAB, 0);
+    add_table(m, ORDERING_SYMTAB, ORDERING_STRTAB);
+    if (is_extended)
+        add_table(m, ORDERING_INDICES, ORDERING_SYMTAB);
+    image_begin_symbols(m->image, is_extended ? ORDERING_INDICES : 0, m->out->rows.count, NULL,
+                        &m->out->table);
+}
+
+static void set_header(struct merging *m)
+{
+    struct arch arch = m->request->arch;
+    uint32_t note = find_index(m, sections_of_kind(KIND_TARGET, false));
+
+    if (m->abi == CUBIN_OLD_ABI_VERSION) {
+        m->image->toolkit = m->toolkit;
+        m->image->flags = arch.sm | arch.sm << CUBIN_OLD_FLAGS_VIRTUAL_SHIFT |
+                          CUBIN_OLD_FLAGS_TEXMODE | CUBIN_OLD_FLAGS_64BIT |
+                          (arch.suffix == 'a' ? CUBIN_OLD_FLAGS_SUFFIX_A : 0);
+        return;
+    }
+    m->image->flags = (m->cubins[0]->flags & CUBIN_FLAGS_MERGEABLE & ~CUBIN_FLAGS_SM_MASK) |
+                      arch.sm << CUBIN_FLAGS_SM_SHIFT | CUBIN_FLAGS_NOTE(note);
+}
+
+/* Adds the sections to m->image and lays it out. */
+static void build_image(struct merging *m)
+{
+    struct image *image = m->image;
+
+    set_header(m);
+    for (size_t i = 0; i < m->out->order_count; i++)
+        add_to_image(m, &m->out->sections[m->out->order[i]]);
+    mercury_encode_symbols(m);
+    image_take_strings(image, ORDERING_SHSTRTAB, &m->out->names.tables[NAMES_SHSTRTAB]);
+    image_take_strings(image, ORDERING_STRTAB, &m->out->names.tables[NAMES_STRTAB]);
+    image_layout(image);
+}
+
 /* From here on every symbol and section has its number. */
 static bool encode(struct merging *m)
 {
     build_tables(m);
-    graph_encode(m);
+    callgraph_encode(m);
     mercury_encode(m);
     warn_of_stacks(m);
     symtab_encode(m);
     if (attributes_encode(m))
-        relocations_write(m);
+        layout_write_relocations(m);
     return !m->failed;
 }
 

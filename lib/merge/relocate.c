@@ -9,7 +9,8 @@
  *
  * Those of Mercury's twins, in .nv.merc.rela.X, have types of their own, and nvlink was measured to
  * treat them alike. But offsets in shared memory are in the target's instructions already, and
- * records against the end of the driver's shared memory are kept. */
+ * records against the end of the driver's shared memory are kept. Twins are relocated first, since
+ * one that cannot be handled leaves out all. */
 #include "merge/relocate.h"
 
 #include "diag/diag.h"
@@ -31,6 +32,11 @@ static void keep(const struct relocation_list *list, uint32_t type, uint32_t sym
     add_to_list(list, list->input->type, list->input->flags,
                 (struct merged_relocation){
                     .type = type, .symbol = symbol, .section = section, .addend = addend});
+}
+
+static void keep_symbol(const struct relocation_list *list, uint32_t type, uint32_t symbol)
+{
+    keep(list, type, symbol, MERGE_NONE, list->relocation->addend);
 }
 
 /* Whether -preserve-relocs lists a resolved relocation of a section of this class
@@ -86,19 +92,6 @@ void relocate_refuse(struct relocation_list *list, const char *why)
     list->m->failed = true;
 }
 
-static void keep_symbol(struct relocation_list *list, uint32_t type, uint32_t symbol)
-{
-    keep(list, type, symbol, MERGE_NONE, list->relocation->addend);
-}
-
-static uint64_t load(const uint8_t *at, unsigned size)
-{
-    uint64_t value = 0;
-
-    memcpy(&value, at, size);
-    return value;
-}
-
 /* The field, of `size` bytes; NULL if it does not lie in the section. */
 static uint8_t *find_field(struct relocation_list *list, size_t size)
 {
@@ -119,40 +112,37 @@ static void put_value(struct relocation_list *list, uint64_t base)
 {
     const struct relocation_facts *facts = list->facts;
     uint8_t *at = find_field(list, facts->bytes);
-    uint64_t value;
+    uint64_t value = (uint64_t)list->relocation->addend;
 
     if (!at)
         return;
-    value =
-        base + (list->has_addends ? (uint64_t)list->relocation->addend : load(at, facts->bytes));
+    if (!list->has_addends)
+        memcpy(&value, at, facts->bytes);
+    value += base;
     if (facts->action == RELOCATION_BYTE)
         value >>= 8 * (list->relocation->type - (list->is_twin ? R_MERCURY_8_0 : R_CUDA_8_0));
     memcpy(at, &value, facts->bytes);
 }
 
-/* Replaces `width` bits from bit `first` of the instruction at `at`. All fields are in its first
+/* Writes value + addend, and the bank's number, into fields of an instruction. All are in its first
  * half. */
-static void put_bits(uint8_t *at, unsigned first, unsigned width, uint64_t value)
-{
-    uint64_t mask = ((UINT64_C(1) << width) - 1) << first;
-    uint64_t bits = (load(at, 8) & ~mask) | (value << first & mask);
-
-    memcpy(at, &bits, 8);
-}
-
 static void put_field(struct relocation_list *list, uint64_t value, uint32_t bank)
 {
     const struct relocation_facts *field = list->facts;
+    uint64_t mask = ((UINT64_C(1) << field->width) - 1) << field->first;
+    uint64_t bank_mask = field->bank ? RELOCATION_BANK_MASK << field->bank : 0;
     uint8_t *at = find_field(list, 16);
+    uint64_t half;
 
     if (!at)
         return;
-    value = (value + (uint64_t)list->relocation->addend) >> field->shift;
+    memcpy(&half, at, sizeof half);
+    value = (value + (uint64_t)list->relocation->addend) >> field->shift << field->first;
     if (!list->has_addends)
-        value += load(at, 8) >> field->first & ((UINT64_C(1) << field->width) - 1);
-    put_bits(at, field->first, field->width, value);
-    if (field->bank)
-        put_bits(at, field->bank, RELOCATION_BANK_WIDTH, bank);
+        value += half & mask;
+    half = (half & ~mask) | (value & mask);
+    half = (half & ~bank_mask) | ((uint64_t)bank << field->bank & bank_mask);
+    memcpy(at, &half, sizeof half);
 }
 
 static void resolve_shared(struct relocation_list *list, uint32_t symbol)
@@ -388,14 +378,12 @@ static bool forgets_losers(const struct merging *m, const struct cubin_section *
             cubin_is_kind(section, KIND_SASS_LINES));
 }
 
-void relocate_list(struct relocation_list *list, struct merged_place place)
+/* Relocates the list's target, or one of the places of its contents. */
+static void relocate_place(struct relocation_list *list, struct merged_place place)
 {
     struct merging *m = list->m;
-    enum section_class class = m->out->sections[place.section].class;
 
     list->place = place;
-    list->is_debug = class == CLASS_DEBUG || class == CLASS_TWIN_DEBUG;
-    list->forgets_losers = list->is_debug && forgets_losers(m, list->target);
     for (size_t i = 0; i < list->input->relocation_count && (m->out->has_twins || !list->is_twin);
          i++) {
         list->relocation = &list->input->relocations[i];
@@ -405,4 +393,106 @@ void relocate_list(struct relocation_list *list, struct merged_place place)
     }
     if (list->operand_count > 0)
         mercury_code_fill(list);
+}
+
+/* Constants that moved into kernels' banks are relocated in each of them. */
+static void relocate_moved_twin(struct relocation_list *list, struct merged_place place)
+{
+    const struct placing *out = list->m->out;
+    uint32_t plain = out->sections[place.section].target;
+    size_t i = plain == MERGE_NONE ? out->constant_count : out->sections[plain].copies;
+
+    for (; out->has_twins && i < out->constant_count && out->constants[i].from == plain; i++)
+        relocate_place(list, (struct merged_place){out->sections[out->constants[i].to].twin,
+                                                   out->constants[i].offset});
+}
+
+/* Relocates by section `index` of a cubin what is in the output. `code_lists` is NULL, or of a twin
+ * by section of the cubin: the RELA section that relocates it, or 0. */
+static void relocate_by(struct merging *m, size_t file, uint32_t index, const uint32_t *code_lists)
+{
+    const struct cubin *cubin = m->cubins[file];
+    const struct cubin_section *input = &cubin->sections[index];
+    const struct cubin_section *target = &cubin->sections[input->info];
+    struct merged_place place = *merging_place(m, file, input->info);
+    enum section_class class =
+        place.section == MERGE_NONE ? CLASS_COUNT : m->out->sections[place.section].class;
+    bool is_debug = class == CLASS_DEBUG || class == CLASS_TWIN_DEBUG;
+    struct relocation_list list = {
+        .m = m,
+        .file = file,
+        .cubin = cubin,
+        .input = input,
+        .target = target,
+        .relocation = input->relocations,
+        .storage = input->info,
+        .is_twin = code_lists != NULL,
+        .is_twin_code = target->type == SHT_CUDA_CAPMERC,
+        .is_debug = is_debug,
+        .forgets_losers = is_debug && forgets_losers(m, target),
+        .has_addends = input->type != SHT_REL,
+    };
+
+    if (input->relocation_count == 0 || !merging_keeps(m, file, input->info) ||
+        place.section == MERGE_NONE)
+        return;
+    if (list.is_twin)
+        list.storage =
+            class == CLASS_TWIN_GLOBAL_INIT ? cubin_find_class(cubin, CLASS_GLOBAL_INIT) : 0;
+    if (list.is_twin && list.is_twin_code)
+        list.plain = &cubin->sections[code_lists[cubin->symbols[target->info].section]];
+    if (!list.is_twin && class >= CLASS_TWIN_TEXT)
+        relocate_refuse(&list, "Misplaced"); /* Mercury's twins have lists of their own kind */
+    else if (class == CLASS_COUNT)
+        relocate_moved_twin(&list, place);
+    else
+        relocate_place(&list, place);
+}
+
+static void relocate_twins(struct merging *m, size_t file)
+{
+    const struct cubin *cubin = m->cubins[file];
+    uint32_t *lists = arena_zalloc(&m->arena, cubin->section_count, sizeof *lists);
+
+    for (uint32_t i = 1; i < cubin->section_count; i++)
+        if (cubin->sections[i].type == SHT_RELA)
+            lists[cubin->sections[i].info] = i;
+    for (uint32_t i = 1; m->out->has_twins && i < cubin->section_count; i++)
+        if (cubin->sections[i].type == SHT_CUDA_MERC_RELA)
+            relocate_by(m, file, i, lists);
+}
+
+static bool has_list(const struct merged_section *section)
+{
+    return section->lists[LIST_REL] != MERGE_NONE || section->lists[LIST_RELA] != MERGE_NONE;
+}
+
+/* Adds an empty relocation section for a section if only its twin has relocations (measured on
+ * nvlink). */
+static void add_empty_lists(struct merging *m)
+{
+    size_t count = m->out->section_count;
+
+    for (uint32_t i = 0; m->out->has_twins && i < count; i++) {
+        const struct merged_section *section = &m->out->sections[i];
+
+        if (section->twin != MERGE_NONE && has_list(&m->out->sections[section->twin]) &&
+            !has_list(section))
+            layout_list(m, i, SHT_RELA, SHF_INFO_LINK);
+    }
+}
+
+bool relocate(struct merging *m)
+{
+    for (size_t file = 0; m->out->has_twins && file < m->count; file++)
+        relocate_twins(m, file);
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_RELOCATIONS);) {
+        if (!merging_is_mercury(m))
+            texture_relocate(m, at.file + 1);
+        relocate_by(m, at.file, at.index, NULL);
+    }
+    texture_relocate(m, m->count);
+    if (!m->failed)
+        add_empty_lists(m);
+    return !m->failed;
 }

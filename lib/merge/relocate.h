@@ -2,7 +2,7 @@
 #pragma once
 
 #include "facts/cubins.h"
-#include "merge/placing.h"
+#include "merge/merge_steps.h"
 
 /* An offset in a constant bank that goes into the twin of code. */
 struct mercury_operand {
@@ -36,9 +36,6 @@ struct relocation_list {
 
 /* Reports why the current relocation is refused. */
 void relocate_refuse(struct relocation_list *list, const char *why);
-
-/* Relocates the list for one of the places of its target. */
-void relocate_list(struct relocation_list *list, struct merged_place place);
 
 /* mercury_code.c: the fields in the twin of code that the link fills in: offsets in loads from
  * constant banks, which are found by their kind and order (minilink-cubin(5), Mercury). */

@@ -250,7 +250,7 @@ void report_fill(struct merge_report *report, struct merging *m)
         fill_drops(m, report);
     }
     if (m->request->callgraph != CALLGRAPH_NONE)
-        graph_print(m, &report->callgraph);
+        callgraph_print(m, &report->callgraph);
 }
 
 void merge_report_free(struct merge_report *report)

@@ -1,7 +1,7 @@
 /* shared_place.h: the places of shared variables in the kernels' windows, for shared.c. */
 #pragma once
 
-#include "merge/placing.h"
+#include "merge/merge_steps.h"
 
 /* The least alignment of `.extern .shared` arrays. */
 #define SHARED_EXTERN_ALIGNMENT 16u
@@ -46,8 +46,6 @@ bool shared_is_common(const struct shared_planner *planner, uint32_t variable);
 
 /* Sets the address of every variable that a kernel reaches, and the ends of the windows. */
 void shared_place(struct shared_planner *planner);
-
-/* shared_users.c: which kernels reach which shared variables. */
 
 /* Fills the planner's groups and their kernels, and sets in the kernels' windows what they will
  * hold. */

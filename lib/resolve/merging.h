@@ -253,7 +253,7 @@ struct merging {
         uint32_t walk;
     } walker; /* scratch memory for walks over the call graph */
 
-    struct placing *out; /* what merge/ makes of it (merge/placing.h) */
+    struct placing *out; /* what merge/ makes of it (merge/merge_steps.h) */
 };
 
 /* Reports an error (a format and its arguments): the step goes on, and fails when it ends. */
