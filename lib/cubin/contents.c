@@ -265,6 +265,8 @@ static void put_symbols(struct cubin *cubin)
     }
     if (cubin->section_count <= EMPTY_TWIN)
         return;
+    cubin->has_twins = true;
+    cubin->twin_symtab = EMPTY_TWIN;
     set_contents(cubin, EMPTY_TWIN, twins, EMPTY_SYMBOLS * sizeof *twins);
     cubin->sections[EMPTY_TWIN].entry_size = sizeof *twins;
 }

@@ -159,27 +159,21 @@ bool callgraph_next(struct bytes *rest, struct callgraph_entry *entry)
     return false;
 }
 
-bool cubin_twins_find(const struct cubin *cubin, struct cubin_twins *twins)
+uint32_t cubin_symbol_section(struct bytes indices, size_t symbol, uint16_t section)
 {
-    bool found = false;
+    Elf32_Word extended;
 
-    *twins = (struct cubin_twins){0};
-    for (uint32_t i = 1; i < cubin->section_count; i++) {
-        const struct cubin_section *section = &cubin->sections[i];
-
-        found = found || cubin_is_mercury(section);
-        if (section->type == SHT_CUDA_MERC_SYMTAB && section->entry_size == sizeof(Elf64_Sym))
-            twins->symtab = i;
-        if (section->type == SHT_SYMTAB_SHNDX && cubin_is_mercury(section))
-            twins->indices = i;
-    }
-    return found;
+    if (section < SHN_LORESERVE)
+        return section;
+    if (section != SHN_XINDEX || symbol >= indices.size / sizeof extended)
+        return SECTION_SPECIAL | section;
+    memcpy(&extended, indices.data + symbol * sizeof extended, sizeof extended);
+    return extended < SECTION_SPECIAL ? extended : SECTION_SPECIAL | section;
 }
 
-Elf64_Sym cubin_twin_symbol(const struct cubin *cubin, const struct cubin_twins *twins,
-                            uint32_t index)
+Elf64_Sym cubin_twin_symbol(const struct cubin *cubin, uint32_t index)
 {
-    struct bytes table = cubin->sections[twins->symtab].data;
+    struct bytes table = cubin->sections[cubin->twin_symtab].data;
     Elf64_Sym symbol = {0};
 
     if (index < table.size / sizeof symbol)
@@ -187,40 +181,31 @@ Elf64_Sym cubin_twin_symbol(const struct cubin *cubin, const struct cubin_twins 
     return symbol;
 }
 
-uint32_t cubin_twin_section(const struct cubin *cubin, const struct cubin_twins *twins,
-                            uint32_t index)
+uint32_t cubin_twin_section(const struct cubin *cubin, uint32_t index)
 {
-    uint16_t section = cubin_twin_symbol(cubin, twins, index).st_shndx;
-    struct bytes table = cubin->sections[twins->indices].data;
-    Elf32_Word extended;
-
-    if (section < SHN_LORESERVE)
-        return section;
-    if (section != SHN_XINDEX || index >= table.size / sizeof extended)
-        return SECTION_SPECIAL | section;
-    memcpy(&extended, table.data + index * sizeof extended, sizeof extended);
-    return extended;
+    return cubin_symbol_section(cubin->sections[cubin->twin_indices].data, index,
+                                cubin_twin_symbol(cubin, index).st_shndx);
 }
 
 /* True if symbol i means the same in both tables. */
-static bool are_parallel(const struct cubin *cubin, const struct cubin_twins *twins)
+static bool are_parallel(const struct cubin *cubin)
 {
-    const struct cubin_section *table = &cubin->sections[twins->symtab];
+    const struct cubin_section *table = &cubin->sections[cubin->twin_symtab];
     size_t count = table->size / sizeof(Elf64_Sym);
 
-    if (!twins->symtab || !cubin->symtab || count > cubin->symbol_count ||
+    if (!cubin->twin_symtab || !cubin->symtab || count > cubin->symbol_count ||
         table->link != cubin->sections[cubin->symtab].link)
         return false;
     for (uint32_t i = 0; i < count; i++) {
         const struct cubin_symbol *symbol = &cubin->symbols[i];
-        Elf64_Sym twin = cubin_twin_symbol(cubin, twins, i);
+        Elf64_Sym twin = cubin_twin_symbol(cubin, i);
 
         if (ELF64_ST_TYPE(twin.st_info) != symbol->type ||
             (symbol->type != STT_SECTION &&
              !text_equal(cubin_string(cubin, twin.st_name), symbol->name)))
             return false;
         if (symbol->section < cubin->section_count &&
-            cubin_twin_section(cubin, twins, i) >= cubin->section_count)
+            cubin_twin_section(cubin, i) >= cubin->section_count)
             return false;
     }
     return true;
@@ -249,11 +234,11 @@ bool cubin_twin_is_owned(const struct cubin_section *section)
             cubin_is_mercury(section));
 }
 
-const char *cubin_twins_check(const struct cubin *cubin, const struct cubin_twins *twins)
+const char *cubin_twins_check(const struct cubin *cubin)
 {
     size_t codes = 0;
 
-    if (!are_parallel(cubin, twins))
+    if (!are_parallel(cubin))
         return "it has no matching symbols for them";
     for (size_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];
@@ -275,13 +260,12 @@ void cubin_twins_leave_out(const struct cubin *cubin, const char *why)
                  cubin->name, why);
 }
 
-bool cubin_twins_pair(const struct cubin *cubin, const struct cubin_twins *twins, uint32_t index,
-                      uint32_t *plain, uint32_t *twin)
+bool cubin_twins_pair(const struct cubin *cubin, uint32_t index, uint32_t *plain, uint32_t *twin)
 {
     *plain = cubin->symbols[index].section;
     if (*plain >= cubin->section_count)
         return false;
-    *twin = cubin_twin_section(cubin, twins, index);
+    *twin = cubin_twin_section(cubin, index);
     return *twin < cubin->section_count && cubin_is_mercury(&cubin->sections[*twin]) &&
            !cubin_is_mercury(&cubin->sections[*plain]);
 }

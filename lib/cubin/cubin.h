@@ -64,8 +64,10 @@ struct cubin {
     size_t section_count;
     struct cubin_symbol *symbols; /* [0] is the null symbol */
     size_t symbol_count;
-    size_t relocation_count;  /* in all sections that were read from a file */
     bool has_unknown_records; /* unknown.c */
+    bool has_twins;           /* it has sections of Mercury's, and of its own tables: */
+    uint32_t twin_symtab;     /* section index of the symbols; 0 = none */
+    uint32_t twin_indices;    /* of their 32-bit section indices; 0 = none */
     uint32_t symtab;          /* section index; 0 = none */
     struct bytes strings;     /* contents of .strtab, which also holds prototypes; ends with NUL */
 };
@@ -218,28 +220,20 @@ static inline uint32_t info_word(struct bytes payload, size_t index)
     return index < payload.size / 4 ? little_u32(payload.data + index * 4) : 0;
 }
 
-/* Mercury's twins, a second form of the code, and their symbol table (minilink-cubin(5) states the
- * rules): section indices of its own tables. */
-struct cubin_twins {
-    uint32_t symtab;  /* 0 = none */
-    uint32_t indices; /* of the table of 32-bit section indices; 0 = none */
-};
+/* The section of a symbol with this st_shndx: an index, SHN_UNDEF, or a special index of format.h.
+ * `indices` are those that do not fit into it, by symbol. */
+uint32_t cubin_symbol_section(struct bytes indices, size_t symbol, uint16_t section);
 
-/* Finds the tables. False if the cubin has no Mercury section at all. */
-bool cubin_twins_find(const struct cubin *cubin, struct cubin_twins *twins);
-
-/* The row of Mercury's symbol table that stands for symbol `index`; zeroes if there is none. */
-Elf64_Sym cubin_twin_symbol(const struct cubin *cubin, const struct cubin_twins *twins,
-                            uint32_t index);
-
-/* That row's section: an index, SHN_UNDEF, or a special index of format.h. */
-uint32_t cubin_twin_section(const struct cubin *cubin, const struct cubin_twins *twins,
-                            uint32_t index);
+/* The row of Mercury's symbol table that stands for symbol `index`, and its section; zeroes if
+ * there is none. Mercury's twins are a second form of the code (minilink-cubin(5) states the
+ * rules). */
+Elf64_Sym cubin_twin_symbol(const struct cubin *cubin, uint32_t index);
+uint32_t cubin_twin_section(const struct cubin *cubin, uint32_t index);
 
 /* Returns why the twins cannot be carried over, as a text for cubin_twins_leave_out(), or NULL if
  * they can: then symbol i means the same in both tables, so that one numbering serves both, and
  * sections that belong to a function name it (cubin_twin_code). */
-const char *cubin_twins_check(const struct cubin *cubin, const struct cubin_twins *twins);
+const char *cubin_twins_check(const struct cubin *cubin);
 
 /* Warns that the twins of all inputs are left out because of this one, and why. */
 void cubin_twins_leave_out(const struct cubin *cubin, const char *why);
@@ -252,8 +246,7 @@ bool cubin_twin_is_owned(const struct cubin_section *section);
 
 /* Whether symbol `index` is defined in a section in the plain table and in its twin in Mercury's
  * table; sets *plain and *twin to the two sections. */
-bool cubin_twins_pair(const struct cubin *cubin, const struct cubin_twins *twins, uint32_t index,
-                      uint32_t *plain, uint32_t *twin);
+bool cubin_twins_pair(const struct cubin *cubin, uint32_t index, uint32_t *plain, uint32_t *twin);
 
 /* Size of the three words at the start of the twin of code; the first is the index of the code
  * section. */

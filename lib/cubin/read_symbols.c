@@ -110,19 +110,6 @@ static bool check_symbol(const struct reader *reader, size_t index)
     }
 }
 
-/* The section of a symbol. Indices that do not fit into st_shndx are in SHT_SYMTAB_SHNDX. */
-static uint32_t section_of_symbol(const struct reader *reader, size_t index, uint16_t section)
-{
-    Elf32_Word extended;
-
-    if (section < SHN_LORESERVE)
-        return section;
-    if (section != SHN_XINDEX || index >= reader->indices.size / sizeof extended)
-        return SECTION_SPECIAL | section;
-    memcpy(&extended, reader->indices.data + index * sizeof extended, sizeof extended);
-    return extended < SECTION_SPECIAL ? extended : SECTION_SPECIAL | section;
-}
-
 /* Measured: nvlink -r leaves dynamic shared arrays, which have no size, without their alignment;
  * the kernels' sections still have it. */
 static bool lacks_alignment(const struct cubin *cubin, const struct cubin_symbol *symbol)
@@ -153,7 +140,7 @@ static bool read_symbol(struct reader *reader, struct bytes table, size_t index)
         .type = ELF64_ST_TYPE(record.st_info),
         .binding = ELF64_ST_BIND(record.st_info),
         .other = record.st_other,
-        .section = section_of_symbol(reader, index, record.st_shndx),
+        .section = cubin_symbol_section(reader->indices, index, record.st_shndx),
     };
     if (!read_name(reader, cubin->strings, record.st_name, &symbol->name))
         return read_damaged(reader, "the name of symbol %zu stands at byte %u of %zu", index,
@@ -196,30 +183,37 @@ static bool find_symbol_tables(struct reader *reader)
 {
     struct cubin *cubin = reader->cubin;
 
-    for (size_t i = 1; i < cubin->section_count; i++) {
-        uint32_t type = cubin->sections[i].type;
+    for (uint32_t i = 1; i < cubin->section_count; i++) {
+        const struct cubin_section *section = &cubin->sections[i];
+        bool is_mercury = cubin_is_mercury(section);
 
-        if (type == SHT_SYMTAB && cubin->symtab)
-            return read_damaged(reader, "sections %u and %zu are both symbol tables", cubin->symtab,
+        cubin->has_twins |= is_mercury;
+        if (section->type == SHT_SYMTAB && cubin->symtab)
+            return read_damaged(reader, "sections %u and %u are both symbol tables", cubin->symtab,
                                 i);
-        if (type == SHT_SYMTAB && (cubin->sections[i].flags & SHF_INFO_LINK))
+        if (section->type == SHT_SYMTAB && (section->flags & SHF_INFO_LINK))
             return READ_BAD_SECTION(reader, i, "is a symbol table that belongs to a section");
-        if (type == SHT_SYMTAB)
-            cubin->symtab = (uint32_t)i;
-        if (type == SHT_CUDA_MERC_SYMTAB && !check_mercury_symbols(reader, i))
+        if (section->type == SHT_CUDA_MERC_SYMTAB && !check_mercury_symbols(reader, i))
             return false;
+        if (section->type == SHT_SYMTAB)
+            cubin->symtab = i;
+        else if (section->type == SHT_CUDA_MERC_SYMTAB)
+            cubin->twin_symtab = i;
+        else if (section->type == SHT_SYMTAB_SHNDX && is_mercury)
+            cubin->twin_indices = i;
     }
     return true;
 }
 
-/* Finds SHT_SYMTAB_SHNDX, if there is one. */
-static void find_indices(struct reader *reader)
+/* The contents of SHT_SYMTAB_SHNDX, if there is one. */
+static struct bytes find_indices(const struct cubin *cubin)
 {
-    const struct cubin *cubin = reader->cubin;
+    struct bytes indices = {0};
 
     for (size_t i = 1; i < cubin->section_count; i++)
         if (cubin->sections[i].type == SHT_SYMTAB_SHNDX && cubin->sections[i].link == cubin->symtab)
-            reader->indices = cubin->sections[i].data;
+            indices = cubin->sections[i].data;
+    return indices;
 }
 
 /* Allocates all symbols and relocations at once. Their numbers are bounded by the file's size. */
@@ -237,7 +231,6 @@ static void reserve_tables(struct cubin *cubin)
                        (section->type == SHT_REL ? sizeof(Elf64_Rel) : sizeof(Elf64_Rela));
         lists++;
     }
-    cubin->relocation_count = relocations;
     arena_reserve(&cubin->arena, cubin->symbol_count * sizeof *cubin->symbols +
                                      relocations * sizeof *cubin->sections->relocations +
                                      lists * 16);
@@ -261,7 +254,7 @@ bool read_symbols(struct reader *reader)
     cubin->symbol_count = table.size / SYMBOL_SIZE;
     reserve_tables(cubin);
     cubin->symbols = arena_alloc(&cubin->arena, cubin->symbol_count, sizeof *cubin->symbols);
-    find_indices(reader);
+    reader->indices = find_indices(cubin);
     for (size_t i = 0; i < cubin->symbol_count; i++)
         if (!read_symbol(reader, table, i))
             return false;

@@ -152,7 +152,7 @@ static bool are_names_rewritten(const struct exact_input *input)
         next += cubin->sections[i].name.size + 1;
     }
     return (size_t)((const char *)names.data + names.size - next) ==
-           exact_name_padding(input->has_mercury);
+           exact_name_padding(input->cubin.has_twins);
 }
 
 /* Divides a chunk's rows: locals up to the last that is made after the kernels, then globals, and
@@ -228,14 +228,14 @@ static void check_mercury(struct exact *join, struct exact_input *input)
     const struct cubin *cubin = &input->cubin;
     bool is_parallel;
 
-    if (!input->has_mercury)
+    if (!input->cubin.has_twins)
         return;
     is_parallel =
-        input->mercury.symtab && !input->mercury.indices &&
-        cubin->sections[input->mercury.symtab].size == input->globals_end * sizeof(Elf64_Sym);
+        input->cubin.twin_symtab && !input->cubin.twin_indices &&
+        cubin->sections[input->cubin.twin_symtab].size == input->globals_end * sizeof(Elf64_Sym);
     for (uint32_t row = 0; is_parallel && row < input->globals_end; row++) {
         const struct cubin_symbol *symbol = &cubin->symbols[row];
-        Elf64_Sym twin = cubin_twin_symbol(cubin, &input->mercury, row);
+        Elf64_Sym twin = cubin_twin_symbol(cubin, row);
 
         is_parallel =
             (ELF64_ST_TYPE(twin.st_info) == STT_SECTION) == (symbol->type == STT_SECTION) &&
@@ -243,7 +243,7 @@ static void check_mercury(struct exact *join, struct exact_input *input)
              text_equal(cubin_string(cubin, twin.st_name), symbol->name));
     }
     if (!is_parallel)
-        exact_refuse(join, input, input->mercury.symtab,
+        exact_refuse(join, input, input->cubin.twin_symtab,
                      "has symbols of Mercury's in another order");
 }
 
@@ -266,7 +266,6 @@ static void read_chunk(struct exact *join, struct exact_input *input)
         exact_refuse(join, input, 0, "has other ELF flags");
     if (!input->cubin.symtab)
         exact_refuse(join, input, 0, "has no symbols");
-    input->has_mercury = cubin_twins_find(&input->cubin, &input->mercury);
     find_kernel_sections(join, input);
     own_symbols(join, input);
 }

@@ -60,8 +60,6 @@ struct exact_input {
     size_t chunk; /* its place in the request */
     struct bytes file;
     struct cubin cubin;
-    bool has_mercury; /* it has Mercury's twins */
-    struct cubin_twins mercury;
     size_t locals;            /* rows of the symbol table before the globals */
     size_t globals_end;       /* row past the globals; more local symbols may follow */
     uint32_t *section_owner;  /* by section */

@@ -283,7 +283,7 @@ void exact_finish_headers(struct exact *join)
         buffer_zeros(names, item->count + 1);
     }
     if (join->form->names == NAMES_REWRITTEN)
-        buffer_zeros(names, exact_name_padding(join->base->has_mercury));
+        buffer_zeros(names, exact_name_padding(join->base->cubin.has_twins));
     exact_take_data(join, EXACT_SECTION_NAMES);
     for (uint32_t i = 1; i < image->section_count; i++)
         if (exact_kind_of(join, i) == KIND_TARGET)
@@ -354,7 +354,7 @@ static void check_chunk(struct exact *join, const struct exact_input *input)
 {
     const struct cubin *cubin = &input->cubin;
     uint64_t position = sizeof(Elf64_Ehdr);
-    struct gaps gaps = {.has_mercury = input->has_mercury};
+    struct gaps gaps = {.has_mercury = input->cubin.has_twins};
     uint64_t sizes[2];
 
     for (size_t i = 1; i < cubin->section_count; i++)
@@ -384,7 +384,7 @@ static void check_chunk(struct exact *join, const struct exact_input *input)
 void exact_layout(struct exact *join)
 {
     struct image *image = &join->image;
-    struct gaps gaps = {.has_mercury = join->base->has_mercury};
+    struct gaps gaps = {.has_mercury = join->base->cubin.has_twins};
     struct image_program_layout layout = {
         .is_apart = has_form_90(join),
         .is_packed = join->form->names == NAMES_REWRITTEN,

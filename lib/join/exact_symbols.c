@@ -163,7 +163,7 @@ static Elf64_Sym joined_row(const struct exact_input *input, uint32_t index, boo
     Elf64_Sym row;
 
     if (is_mercury)
-        row = cubin_twin_symbol(cubin, &input->mercury, index);
+        row = cubin_twin_symbol(cubin, index);
     else
         memcpy(&row, cubin->sections[EXACT_SYMBOLS].data.data + index * sizeof row, sizeof row);
     if (row.st_shndx < cubin->section_count)
@@ -174,7 +174,7 @@ static Elf64_Sym joined_row(const struct exact_input *input, uint32_t index, boo
 /* A row's name, in Mercury's table if `is_mercury`. */
 static struct text row_name(const struct exact_input *input, uint32_t row, bool is_mercury)
 {
-    Elf64_Sym twin = cubin_twin_symbol(&input->cubin, &input->mercury, row);
+    Elf64_Sym twin = cubin_twin_symbol(&input->cubin, row);
 
     return is_mercury && ELF64_ST_TYPE(twin.st_info) == STT_SECTION
                ? cubin_string(&input->cubin, twin.st_name)

@@ -17,7 +17,7 @@ static void pair_sections(struct join_input *input)
     uint32_t plain, twin;
 
     for (uint32_t i = 1; i < input->cubin->symbol_count; i++)
-        if (cubin_twins_pair(input->cubin, &input->mercury, i, &plain, &twin))
+        if (cubin_twins_pair(input->cubin, i, &plain, &twin))
             input->sections[twin].plain = plain ? &input->sections[plain] : NULL;
 }
 
@@ -60,7 +60,7 @@ static const char *check_contents(const struct join_input *input)
 static const char *read_mercury(struct join_input *input)
 {
     const struct cubin *cubin = input->cubin;
-    const char *wrong = cubin_twins_check(cubin, &input->mercury);
+    const char *wrong = cubin_twins_check(cubin);
 
     if (!wrong) {
         pair_sections(input);
@@ -77,7 +77,7 @@ static const char *read_mercury(struct join_input *input)
 void join_find_mercury(struct join *join)
 {
     for (size_t i = 0; i < join->count; i++)
-        join->has_mercury |= cubin_twins_find(join->inputs[i].cubin, &join->inputs[i].mercury);
+        join->has_mercury |= join->inputs[i].cubin->has_twins;
     for (size_t i = 0; join->has_mercury && i < join->count; i++) {
         const char *wrong = read_mercury(&join->inputs[i]);
 
@@ -91,9 +91,8 @@ void join_find_mercury(struct join *join)
 struct join_section *join_seen_section(const struct join_section *list, uint32_t symbol)
 {
     const struct join_input *input = list->input;
-    uint32_t section = cubin_is_mercury(list->source)
-                           ? cubin_twin_section(input->cubin, &input->mercury, symbol)
-                           : input->cubin->symbols[symbol].section;
+    uint32_t section = cubin_is_mercury(list->source) ? cubin_twin_section(input->cubin, symbol)
+                                                      : input->cubin->symbols[symbol].section;
 
     return section < input->cubin->section_count ? &input->sections[section] : NULL;
 }
@@ -135,8 +134,7 @@ static void set_mercury_sizes(const struct join *join, Elf64_Sym *rows)
 
         if (entity->index && entity->source->type == STT_FUNC)
             rows[entity->index].st_size =
-                cubin_twin_symbol(entity->input->cubin, &entity->input->mercury, entity->symbol)
-                    .st_size;
+                cubin_twin_symbol(entity->input->cubin, entity->symbol).st_size;
     }
 }
 
@@ -170,6 +168,9 @@ void join_fill_mercury(struct join *join, struct image_strings *strings)
                          });
     }
     set_mercury_sizes(join, rows.table);
+    out->has_twins = true;
+    out->twin_symtab = join->made[CLASS_TWIN_SYMTAB];
+    out->twin_indices = join->made[CLASS_TWIN_INDICES];
     join_set_data(join, join->made[CLASS_TWIN_SYMTAB], rows.table, rows.count * sizeof *rows.table);
     out->sections[join->made[CLASS_TWIN_SYMTAB]].info = out->sections[out->symtab].info;
     if (rows.indices)

@@ -93,7 +93,6 @@ struct join_record {
 
 struct join_input {
     const struct cubin *cubin;
-    struct cubin_twins mercury;
     struct join_entity **entities; /* by symbol, after folding; NULL for section symbols */
     uint32_t *next_object;         /* by symbol: the next in the same section, 0 = none */
     struct join_section *sections;

@@ -146,7 +146,7 @@ static void add_mercury_tables(struct join *join)
         add_table(join, CLASS_TWIN_INDICES, next + 1);
     add_table(join, CLASS_TWIN_SYMTAB, STRTAB);
     for (size_t c = 0; c < join->count; c++)
-        join->inputs[c].sections[join->inputs[c].mercury.symtab].joined =
+        join->inputs[c].sections[join->inputs[c].cubin->twin_symtab].joined =
             join->made[CLASS_TWIN_SYMTAB];
 }
 

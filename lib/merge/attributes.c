@@ -105,7 +105,7 @@ static uint32_t row_of_input(const struct merging *m, size_t file, uint32_t inde
         return m->out->rows.of_symbol[symbol];
     if (cubin->symbols[index].section >= cubin->section_count)
         return 0;
-    section = m->out->layout.places[m->section_base[file] + cubin->symbols[index].section].section;
+    section = m->out->places[m->section_base[file] + cubin->symbols[index].section].section;
     return section == MERGE_NONE ? 0 : m->out->sections[section].row;
 }
 

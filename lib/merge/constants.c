@@ -39,8 +39,8 @@ static void find_users(struct planner *planner, uint32_t model)
     struct merging *m = planner->m;
     struct merged_pairs users = {.arena = &m->arena};
 
-    for (uint32_t k = 0; k < m->out->layout.kernel_count; k++) {
-        uint32_t kernel = m->out->layout.kernels[k];
+    for (uint32_t k = 0; k < m->out->kernel_count; k++) {
+        uint32_t kernel = m->out->kernels[k];
         const uint32_t *found;
         size_t count = reach_walk(m, kernel, REACHES_CONSTANTS, &found);
 
@@ -145,8 +145,8 @@ static bool check_sizes(const struct planner *planner)
     const struct merging *m = planner->m;
     bool ok = !planner->failed;
 
-    for (size_t k = 0; k < m->out->layout.kernel_count; k++) {
-        uint32_t kernel = m->out->layout.kernels[k];
+    for (size_t k = 0; k < m->out->kernel_count; k++) {
+        uint32_t kernel = m->out->kernels[k];
         uint32_t section = planner->bank_of[kernel];
 
         if (section == MERGE_NONE || m->out->sections[section].size <= CONSTANT_BANK_BYTES)

@@ -155,7 +155,7 @@ static void create_relocations(struct creation *creation, size_t file,
     const uint32_t *lists;
 
     if (target == MERGE_NONE && cubin_is_text(&m->cubins[file]->sections[input->info]))
-        target = m->out->layout.text_of[merging_owner(m, file, input->info)];
+        target = m->out->text_of[merging_owner(m, file, input->info)];
     lists = target == MERGE_NONE ? NULL : m->out->sections[target].lists;
     create_list(creation, lists, input->type == SHT_RELA ? SHT_RELA : SHT_REL, name);
     if (m->request->preserve_relocations)

@@ -44,12 +44,12 @@ static bool take_place(struct text *rest, const char **range)
     return true;
 }
 
-/* Walks over the blocks, and clears in `bytes`, a copy of them or NULL, the places of each whose
- * name is not in `kept`, or in `seen` already. False if the structure is another. */
-static bool walk_register_blocks(struct text rest, struct table *seen, const struct table *kept,
-                                 uint8_t *bytes)
+/* Clears in the blocks the places of each whose name is not in `kept`, or in `seen` already. False
+ * if the structure is another. */
+static bool clear_register_blocks(char *blocks, size_t size, struct table *seen,
+                                  const struct table *kept)
 {
-    const char *begin = rest.data;
+    struct text rest = {blocks, size};
 
     while (rest.size > 0) {
         struct text name;
@@ -61,15 +61,14 @@ static bool walk_register_blocks(struct text rest, struct table *seen, const str
         count = little_u32((const uint8_t *)rest.data);
         rest = text_drop(rest, COUNT_BYTES);
         stays = table_find(kept, name) != TABLE_NONE && table_find(seen, name) == TABLE_NONE;
-        if (bytes)
-            table_set(seen, name, 0);
+        table_set(seen, name, 0);
         for (; count > 0; count--) {
             const char *range;
 
             if (!take_place(&rest, &range))
                 return false;
-            if (bytes && !stays)
-                memset(bytes + (range - begin), 0, RANGE_SIZE);
+            if (!stays)
+                memset(blocks + (range - blocks), 0, RANGE_SIZE);
         }
     }
     return true;
@@ -80,18 +79,20 @@ void debug_registers_clear(struct merging *m)
     uint32_t index =
         table_find(&m->out->section_names, sections_of_kind(KIND_REGISTERS, false)->name);
     struct table kept = {0}, seen = {0};
-    struct text text;
+    struct merged_section *section;
+    char *copy;
 
     if (!merging_is_mercury(m) || index == TABLE_NONE ||
         m->out->sections[index].class != CLASS_DEBUG)
         return;
     CONTEXT_DEFER(table_cleanup, &kept);
     CONTEXT_DEFER(table_cleanup, &seen);
-    text = (struct text){(const char *)m->out->sections[index].data, m->out->sections[index].size};
     for (uint32_t i = 0; i < m->symbol_count; i++)
         if (m->symbols[i].type == STT_FUNC && m->is_live[merging_canonical(m, i)])
             table_set(&kept, m->symbols[i].name, i);
+    section = &m->out->sections[index];
+    copy = arena_copy(&m->image->arena, section->data, section->size, 1);
     /* What has another structure is carried over whole. */
-    if (walk_register_blocks(text, &seen, &kept, NULL))
-        walk_register_blocks(text, &seen, &kept, layout_writable(m, index));
+    if (clear_register_blocks(copy, section->size, &seen, &kept))
+        section->data = section->own = (uint8_t *)copy;
 }

@@ -259,7 +259,7 @@ static void place_section(struct merging *m, size_t file, size_t index, enum sec
 {
     const struct cubin_section *input = &m->cubins[file]->sections[index];
     uint32_t owner = merging_owner(m, file, index);
-    struct merged_place *where = &m->out->layout.places[m->section_base[file] + index];
+    struct merged_place *where = &m->out->places[m->section_base[file] + index];
 
     where->section = find_output_section(m, class, input, owner);
     if (m->out->sections[where->section].class != class) {
@@ -273,9 +273,9 @@ static void place_section(struct merging *m, size_t file, size_t index, enum sec
     else
         where->offset = append(m, where->section, input->alignment, input->size);
     if (class == CLASS_TEXT) {
-        m->out->layout.text_of[owner] = where->section;
+        m->out->text_of[owner] = where->section;
         if (merged_is_kernel(&m->symbols[owner]))
-            m->out->layout.kernels[m->out->layout.kernel_count++] = owner;
+            m->out->kernels[m->out->kernel_count++] = owner;
     }
 }
 
@@ -299,22 +299,24 @@ static void place_commons(struct merging *m)
     }
 }
 
-/* A shared variable's value is its alignment, in the input and under -r (measured). */
+/* Until they are placed, symbols have the values of their cubins. A shared variable's value is its
+ * alignment, in the input and under -r (measured). */
 static void place_symbols(struct merging *m)
 {
+    m->out->placed = arena_alloc(&m->arena, m->symbol_count, sizeof *m->out->placed);
     for (size_t i = 0; i < m->symbol_count; i++) {
         const struct merged_symbol *symbol = &m->symbols[i];
+        struct placed_symbol *placed = &m->out->placed[i];
         const struct merged_place *where;
 
+        *placed = (struct placed_symbol){symbol->name, symbol->value, MERGE_NONE, symbol->other};
         if (symbol->file == MERGE_NONE ||
             !cubin_has_section(m->cubins[symbol->file], symbol->input_section))
             continue;
         where = merging_place(m, symbol->file, symbol->input_section);
-        if (where->section == MERGE_NONE)
-            continue;
-        m->out->placed[i].section = where->section;
-        if (!merged_is_data(symbol, STO_CUDA_SHARED))
-            m->out->placed[i].value += where->offset;
+        placed->section = where->section;
+        if (where->section != MERGE_NONE && !merged_is_data(symbol, STO_CUDA_SHARED))
+            placed->value += where->offset;
     }
 }
 
@@ -325,7 +327,7 @@ static void check_constants(struct merging *m)
         const struct merged_section *section = &m->out->sections[i];
 
         if (section->class == CLASS_CONSTANT && section->bank == USER_BANK)
-            m->out->layout.user_constants = i;
+            m->out->user_constants = i;
         if (section->class != CLASS_CONSTANT || section->size <= CONSTANT_BANK_BYTES)
             continue;
         MERGING_REFUSAL(m, "File uses too much global constant data (%#llx bytes, %#x max)",
@@ -364,30 +366,15 @@ static bool is_section_placed(const struct merging *m, size_t file, uint32_t ind
            (class == CLASS_FUNCTION_CONSTANT && stays_behind(m, file, index));
 }
 
-/* Until they are placed, symbols have the values of their cubins. */
-static void begin_symbols(struct merging *m)
-{
-    m->out->placed = arena_alloc(&m->arena, m->symbol_count, sizeof *m->out->placed);
-    for (size_t i = 0; i < m->symbol_count; i++)
-        m->out->placed[i] = (struct placed_symbol){
-            .name = m->symbols[i].name,
-            .value = m->symbols[i].value,
-            .section = MERGE_NONE,
-            .other = m->symbols[i].other,
-        };
-}
-
 bool layout_sections(struct merging *m)
 {
     size_t inputs = m->section_base[m->count];
 
-    m->out->layout = (struct layout){
-        .places = arena_alloc(&m->arena, inputs, sizeof(struct merged_place)),
-        .text_of = merging_none(m, m->symbol_count),
-        .kernels = arena_alloc(&m->arena, inputs, sizeof(uint32_t)),
-        .user_constants = MERGE_NONE,
-    };
-    memset(m->out->layout.places, 0xff, inputs * sizeof *m->out->layout.places); /* MERGE_NONE */
+    m->out->places = arena_alloc(&m->arena, inputs, sizeof *m->out->places);
+    memset(m->out->places, 0xff, inputs * sizeof *m->out->places); /* MERGE_NONE */
+    m->out->text_of = merging_none(m, m->symbol_count);
+    m->out->kernels = arena_alloc(&m->arena, inputs, sizeof *m->out->kernels);
+    m->out->user_constants = MERGE_NONE;
     ARRAY_RESERVE(m->out->sections, m->out->section_capacity, inputs);
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_ANY);) {
         const struct cubin_section *section = at.section;
@@ -396,7 +383,6 @@ bool layout_sections(struct merging *m)
         if (class != CLASS_COUNT && is_section_placed(m, at.file, at.index, class))
             place_section(m, at.file, at.index, class);
     }
-    begin_symbols(m);
     place_symbols(m);
     place_commons(m);
     check_constants(m);
@@ -418,31 +404,22 @@ uint8_t *layout_writable(struct merging *m, uint32_t index)
     return section->own;
 }
 
-static void fill(struct merging *m, const struct cubin_section *input,
-                 const struct merged_place *where)
-{
-    struct merged_section *section = &m->out->sections[where->section];
-    bool has_no_bytes = section->class >= CLASS_SHARED && section->class != CLASS_COUNT;
-
-    if (has_no_bytes || section->class == CLASS_TWIN_RESERVED || input->size == 0)
-        return;
-    if (section->size == input->size) {
-        section->data = input->data.data;
-        return;
-    }
-    if (!section->own) {
-        section->own = arena_zalloc(&m->image->arena, section->size, 1);
-        section->data = section->own;
-    }
-    memcpy(section->own + where->offset, input->data.data, input->size);
-}
-
 void layout_fill(struct merging *m)
 {
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_ANY);) {
         const struct merged_place *where = merging_place(m, at.file, at.index);
+        struct merged_section *section;
 
-        if (where->section != MERGE_NONE)
-            fill(m, at.section, where);
+        if (where->section == MERGE_NONE || at.section->size == 0)
+            continue;
+        section = &m->out->sections[where->section];
+        if ((section->class >= CLASS_SHARED && section->class != CLASS_COUNT) ||
+            section->class == CLASS_TWIN_RESERVED)
+            continue; /* without bytes, or zeros */
+        if (section->size == at.section->size)
+            section->data = at.section->data.data;
+        else
+            memcpy(layout_writable(m, where->section) + where->offset, at.section->data.data,
+                   at.section->size);
     }
 }

@@ -19,7 +19,7 @@ void mercury_leave_out(struct merging *m, size_t file, const char *why)
 static const char *find_twin_owners(struct merging *m, size_t file)
 {
     const struct cubin *cubin = m->cubins[file];
-    const char *wrong = cubin_twins_check(cubin, &m->out->twins[file]);
+    const char *wrong = cubin_twins_check(cubin);
 
     for (size_t i = 1; !wrong && i < cubin->section_count; i++) {
         uint32_t owner = cubin_twin_is_owned(&cubin->sections[i])
@@ -41,7 +41,7 @@ static void find_plain_only(struct merging *m)
     for (int pass = 0; pass < 2; pass++)
         for (size_t file = 0; file < m->count && (pass == 0 || is_plain_only); file++) {
             const struct cubin *cubin = m->cubins[file];
-            size_t rows = cubin->sections[m->out->twins[file].symtab].size / sizeof(Elf64_Sym);
+            size_t rows = cubin->sections[cubin->twin_symtab].size / sizeof(Elf64_Sym);
 
             for (size_t i = pass == 0 ? rows : 1; i < (pass == 0 ? cubin->symbol_count : rows);
                  i++) {
@@ -91,9 +91,8 @@ void mercury_begin(struct merging *m)
     if (!merging_is_mercury(m))
         return;
     find_outdated(m);
-    m->out->twins = arena_zalloc(&m->arena, m->count, sizeof *m->out->twins);
     for (size_t file = 0; file < m->count && !m->request->sass_only; file++)
-        m->out->has_twins |= cubin_twins_find(m->cubins[file], &m->out->twins[file]);
+        m->out->has_twins |= m->cubins[file]->has_twins;
     for (size_t file = 0; m->out->has_twins && file < m->count; file++) {
         const char *wrong = find_twin_owners(m, file);
 
@@ -155,8 +154,8 @@ void mercury_pair(struct merging *m)
         for (uint32_t i = 1; i < cubin->symbol_count; i++) {
             uint32_t plain, twin;
 
-            if (!cubin_twins_pair(cubin, &m->out->twins[file], i, &plain, &twin) ||
-                places[plain].section == MERGE_NONE || places[twin].section == MERGE_NONE)
+            if (!cubin_twins_pair(cubin, i, &plain, &twin) || places[plain].section == MERGE_NONE ||
+                places[twin].section == MERGE_NONE)
                 continue;
             m->out->sections[places[plain].section].twin = places[twin].section;
             m->out->sections[places[twin].section].target = places[plain].section;
@@ -237,7 +236,7 @@ void mercury_encode(struct merging *m)
 
         if (section->class != CLASS_TWIN_TEXT)
             continue;
-        text = m->out->sections[m->out->layout.text_of[section->function]].index;
+        text = m->out->sections[m->out->text_of[section->function]].index;
         memcpy(layout_writable(m, i), &text, sizeof text);
     }
 }
@@ -281,8 +280,7 @@ static struct image_symbol symbol_row(const struct merging *m, uint32_t index,
     if (placed->section != MERGE_NONE)
         row.section = twin_of(m, placed->section)->index;
     if (symbol->type == STT_FUNC && symbol->file != MERGE_NONE) {
-        const Elf64_Sym twin =
-            cubin_twin_symbol(m->cubins[symbol->file], &m->out->twins[symbol->file], symbol->input);
+        const Elf64_Sym twin = cubin_twin_symbol(m->cubins[symbol->file], symbol->input);
 
         row.size = twin.st_size;
         if (merging_is_inner(m, index))

@@ -11,7 +11,6 @@
 #include "base/search.h"
 #include "merge/merge_steps.h"
 
-#define HEADER_SIZE 12u
 #define PREFIX      0x11 /* low bits of two bytes that belong to the next instruction */
 #define LOAD_OPCODE 0x22
 #define LOAD_SIZE   32u
@@ -51,10 +50,10 @@ static size_t first_record(const uint8_t *data, size_t size)
 {
     uint64_t bits;
 
-    if (size < HEADER_SIZE || little_u32(data + 4) != 0xc0000001u)
+    if (size < CUBIN_TWIN_CODE_HEADER || little_u32(data + 4) != 0xc0000001u)
         return 0;
     bits = ((uint64_t)little_u32(data + 8) + 31) / 32 * 4;
-    return bits <= size - HEADER_SIZE ? HEADER_SIZE + (size_t)bits : 0;
+    return bits <= size - CUBIN_TWIN_CODE_HEADER ? CUBIN_TWIN_CODE_HEADER + (size_t)bits : 0;
 }
 
 /* Number of instructions that the section holds. */
@@ -64,7 +63,7 @@ static size_t count_records(const uint8_t *data)
     size_t records = 0;
 
     for (uint32_t i = 0; i < count; i++)
-        records += !(data[HEADER_SIZE + i / 8] >> i % 8 & 1);
+        records += !(data[CUBIN_TWIN_CODE_HEADER + i / 8] >> i % 8 & 1);
     return records;
 }
 

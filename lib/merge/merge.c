@@ -67,22 +67,22 @@ static void order(struct merging *m)
 
 static void warn_of_stacks(struct merging *m)
 {
-    const struct layout *layout = &m->out->layout;
+    const uint32_t *kernels = m->out->kernels;
     size_t unbounded = 0, count = 0;
     bool folds;
 
     if (m->request->relocatable || m->request->suppress_stack_warning)
         return;
-    for (size_t i = 0; i < layout->kernel_count; i++)
-        unbounded += reach_is_unbounded(m, layout->kernels[i]);
+    for (size_t i = 0; i < m->out->kernel_count; i++)
+        unbounded += reach_is_unbounded(m, kernels[i]);
     folds = diag_folds() && unbounded > DIAG_UNFOLDED;
-    for (size_t i = 0; i < layout->kernel_count && count < (folds ? 1 : unbounded); i++) {
-        if (!reach_is_unbounded(m, layout->kernels[i]))
+    for (size_t i = 0; i < m->out->kernel_count && count < (folds ? 1 : unbounded); i++) {
+        if (!reach_is_unbounded(m, kernels[i]))
             continue;
         diag_warning("Stack size for entry function '%.*s' cannot be statically determined",
-                     TEXT_ARG(m->symbols[layout->kernels[i]].name));
+                     TEXT_ARG(m->symbols[kernels[i]].name));
         if (count++ == 0)
-            reach_explain_cycle(m, layout->kernels[i]);
+            reach_explain_cycle(m, kernels[i]);
     }
     if (folds)
         diag_note("nor that of %zu more entry functions; -v names them", unbounded - 1);
@@ -116,7 +116,7 @@ static uint32_t link_of(const struct merging *m, const struct merged_section *se
 static uint32_t info_of(const struct merging *m, const struct merged_section *section)
 {
     uint32_t text =
-        section->function == MERGE_NONE ? MERGE_NONE : m->out->layout.text_of[section->function];
+        section->function == MERGE_NONE ? MERGE_NONE : m->out->text_of[section->function];
 
     switch (section->class) {
     case CLASS_TEXT:

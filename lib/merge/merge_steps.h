@@ -72,15 +72,6 @@ struct merged_relocation {
     uint32_t section;
 };
 
-/* Where contents and code went. */
-struct layout {
-    struct merged_place *places; /* by input section */
-    uint32_t *text_of;           /* by symbol: the merged section of a function's code */
-    uint32_t *kernels;           /* symbols, in order of their code */
-    size_t kernel_count;
-    uint32_t user_constants; /* merged section of the program's constants, or MERGE_NONE */
-};
-
 /* Shared variables, and where they lie (shared.c). */
 struct shared_memory {
     uint32_t *section_of;     /* by symbol: a kernel's merged section of shared memory */
@@ -125,20 +116,23 @@ struct placing {
     struct merged_section *sections;
     size_t section_count;
     size_t section_capacity;
-    struct table section_names;    /* sections that are found by name */
-    struct placed_symbol *placed;  /* by symbol */
-    struct layout layout;          /* of code and data */
+    struct table section_names;   /* sections that are found by name */
+    struct placed_symbol *placed; /* by symbol */
+    struct merged_place *places;  /* by input section: where its contents went */
+    uint32_t *text_of;            /* by symbol: the merged section of a function's code */
+    uint32_t *kernels;            /* symbols, in order of their code */
+    size_t kernel_count;
+    uint32_t user_constants;       /* merged section of the program's, or MERGE_NONE */
     struct merged_copy *constants; /* device functions' constants in kernels' sections */
     size_t constant_count;
     struct shared_memory shared;
     struct textures textures;
 
-    bool has_twins;            /* Mercury's sections are merged too; may change to false */
-    struct cubin_twins *twins; /* by file: Mercury's symbol table */
-    bool *is_outdated;         /* by file: an older finalizer made its code */
-    bool *is_plain_only;       /* by symbol: Mercury's tables lack it; NULL: they have all */
-    uint32_t twin_symtab;      /* merged sections of Mercury's own tables: symbols, and */
-    uint32_t twin_indices;     /* their section indices, or MERGE_NONE */
+    bool has_twins;        /* Mercury's sections are merged too; may change to false */
+    bool *is_outdated;     /* by file: an older finalizer made its code */
+    bool *is_plain_only;   /* by symbol: Mercury's tables lack it; NULL: they have all */
+    uint32_t twin_symtab;  /* merged sections of Mercury's own tables: symbols, and */
+    uint32_t twin_indices; /* their section indices, or MERGE_NONE */
 
     struct {
         struct merged_relocation *items;
@@ -172,7 +166,7 @@ static inline bool merged_is_twin(enum section_class class)
 static inline const struct merged_place *merging_place(const struct merging *m, size_t file,
                                                        size_t section)
 {
-    return &m->out->layout.places[m->section_base[file] + section];
+    return &m->out->places[m->section_base[file] + section];
 }
 
 /* notes.c: adds the sections of the records of the tools that made the image and of its target. */

@@ -163,7 +163,6 @@ static void add_words(struct buffer *words, struct bytes rest, uint8_t attribute
 
 bool needs_moves(const struct needs *needs, uint8_t attribute, uint32_t kernel)
 {
-    const struct merging *m = needs->m;
     struct buffer words = {0};
     size_t own;
 
@@ -173,10 +172,9 @@ bool needs_moves(const struct needs *needs, uint8_t attribute, uint32_t kernel)
         attributes_pass(attribute, needs->m->request->toolkit) != PASSES_UNION)
         return false;
     CONTEXT_DEFER(buffer_cleanup, &words);
-    add_words(&words, m->functions[kernel].records, attribute);
+    add_words(&words, needs->m->functions[kernel].records, attribute);
     own = words.size;
-    for (size_t i = 0; i < needs->reached_count; i++)
-        add_words(&words, m->functions[needs->reached[i]].records, attribute);
+    needs_words(needs, attribute, kernel, &words);
     return words.size > own;
 }
 
@@ -184,7 +182,7 @@ void needs_begin(struct needs *needs, struct merging *m)
 {
     *needs = (struct needs){
         .m = m,
-        .is_only = m->out->layout.kernel_count == 1,
+        .is_only = m->out->kernel_count == 1,
         .externs = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t)),
         .extern_of = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint32_t)),
         .reached = arena_alloc(&m->arena, m->symbol_count, sizeof(uint32_t)),

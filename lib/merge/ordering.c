@@ -81,7 +81,7 @@ static void take_code_sections(struct merging *m)
             uint32_t function = code_of(m, file, i);
 
             if (function != MERGE_NONE)
-                take(m, m->out->layout.text_of[function]);
+                take(m, m->out->text_of[function]);
         }
 }
 
@@ -175,7 +175,7 @@ size_t ordering_functions(struct merging *m, uint32_t *functions)
     for (size_t file = 0; file < m->count; file++)
         for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
             uint32_t function = code_of(m, file, i);
-            uint32_t text = function == MERGE_NONE ? MERGE_NONE : m->out->layout.text_of[function];
+            uint32_t text = function == MERGE_NONE ? MERGE_NONE : m->out->text_of[function];
 
             if (text == MERGE_NONE || is_listed[text])
                 continue;

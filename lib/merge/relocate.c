@@ -202,8 +202,7 @@ static void relocate_section(struct relocation_list *list)
     struct merging *m = list->m;
     const struct relocation_facts *facts = list->facts;
     uint32_t type = list->relocation->type;
-    uint32_t section = list->is_twin ? cubin_twin_section(list->cubin, &m->out->twins[list->file],
-                                                          list->relocation->symbol)
+    uint32_t section = list->is_twin ? cubin_twin_section(list->cubin, list->relocation->symbol)
                                      : list->cubin->symbols[list->relocation->symbol].section;
     const struct merged_place *part;
     bool is_offset, is_known;
@@ -287,7 +286,7 @@ static void relocate_debug(struct relocation_list *list, uint32_t symbol)
 static void put_constants_size(struct relocation_list *list)
 {
     const struct merging *m = list->m;
-    uint32_t section = m->out->layout.user_constants;
+    uint32_t section = m->out->user_constants;
 
     if (list->is_twin) /* as in the target's instructions */
         return;

@@ -42,7 +42,7 @@ static void report_function(const struct merging *m, struct merge_report *report
                  : reach_is_unbounded(m, function) ? UINT32_MAX
                                                    : (uint32_t)reach->stack,
         .frame = m->request->relocatable ? 0 : facts->frame,
-        .code = m->out->sections[m->out->layout.text_of[function]].size,
+        .code = m->out->sections[m->out->text_of[function]].size,
         .file = symbol->file,
         .input = symbol->input,
     };
@@ -65,7 +65,7 @@ static void report_dead(const struct merging *m, struct merge_report *report)
 static bool has_code(const struct merging *m, uint32_t symbol)
 {
     return m->symbols[symbol].type == STT_FUNC && m->symbols[symbol].alias == MERGE_NONE &&
-           m->out->layout.text_of[symbol] != MERGE_NONE && m->is_live[symbol];
+           m->out->text_of[symbol] != MERGE_NONE && m->is_live[symbol];
 }
 
 static void fill_sections(const struct merging *m, struct merge_report *report,

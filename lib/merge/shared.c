@@ -37,12 +37,11 @@ static void align_common(struct shared_planner *planner)
 {
     const struct merging *m = planner->m;
     uint64_t strictest = 1;
-    uint32_t variable = 0;
     bool has_extern, needs_memory;
 
-    while (variable < m->symbol_count && !shared_is_common(planner, variable))
-        variable++;
-    if (variable == m->symbol_count)
+    for (uint32_t i = 0; i < m->symbol_count && !planner->has_common; i++)
+        planner->has_common = shared_is_common(planner, i);
+    if (!planner->has_common)
         return;
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_SHARED);) {
         const struct cubin_section *section = at.section;
@@ -55,7 +54,7 @@ static void align_common(struct shared_planner *planner)
                                   (strictest > SHARED_EXTERN_ALIGNMENT &&
                                    targets_have(m->request->arch.sm, TARGET_ALIGNS_FOR_EXTERNS)));
     planner->is_strict = strictest > SHARED_EXTERN_ALIGNMENT;
-    for (size_t k = 0; k < m->out->layout.kernel_count; k++) {
+    for (size_t k = 0; k < m->out->kernel_count; k++) {
         RAISE(planner->windows[k].alignment, strictest);
         planner->windows[k].has_variables |= needs_memory;
     }
@@ -86,8 +85,8 @@ static bool has_section(const struct merging *m, uint32_t kernel,
     bool needs_reserved = shared_reserved_bytes(m) > 0 && !merging_is_mercury(m);
 
     return window->has_variables || m->out->shared.is_given[kernel] ||
-           (window->has_extern && (window->end > 0 || needs_reserved ||
-                                   window->extern_alignment == SHARED_EXTERN_ALIGNMENT));
+           (window->extern_alignment && (window->end > 0 || needs_reserved ||
+                                         window->extern_alignment == SHARED_EXTERN_ALIGNMENT));
 }
 
 static void add_kernel_window(struct merging *m, uint32_t kernel,
@@ -138,7 +137,7 @@ static void name_variable(struct shared_planner *planner, uint32_t variable)
         placed->value += reserve;
     } else {
         placed->value += reserve;
-        placed->section = m->out->shared.section_of[m->out->layout.kernels[kernels[0]]];
+        placed->section = m->out->shared.section_of[m->out->kernels[kernels[0]]];
         return;
     }
     placed->section = m->out->shared.debug_section;
@@ -163,19 +162,6 @@ static void finish_variables(struct shared_planner *planner)
         if (merging_keeps_all(m))
             name_variable(planner, i);
     }
-}
-
-/* The window of the kept kernel that an input section belongs to, or NULL. */
-static struct shared_window *window_of(struct shared_planner *planner,
-                                       const struct merging_walk *at)
-{
-    const struct merging *m = planner->m;
-    uint32_t owner = merging_owner(m, at->file, at->index);
-
-    return owner == MERGE_NONE || !merging_keeps(m, at->file, at->index) ||
-                   !merged_is_kernel(&m->symbols[owner])
-               ? NULL
-               : &planner->windows[planner->number_of[owner]];
 }
 
 /* By section, as merging_place(): whether a variable's symbol is in it. */
@@ -204,12 +190,15 @@ static void keep_given(struct shared_planner *planner)
     const bool *is_named = NULL;
 
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_SHARED);) {
-        struct shared_window *window = window_of(planner, &at);
+        uint32_t owner = merging_owner(m, at.file, at.index);
+        struct shared_window *window;
 
-        if (!window)
+        if (owner == MERGE_NONE || !merging_keeps(m, at.file, at.index) ||
+            !merged_is_kernel(&m->symbols[owner]))
             continue;
-        m->out->shared.is_given[merging_owner(m, at.file, at.index)] = true;
-        if (at.section->size == 0 || window->has_extern)
+        window = &planner->windows[planner->number_of[owner]];
+        m->out->shared.is_given[owner] = true;
+        if (at.section->size == 0 || window->extern_alignment)
             continue;
         if (!is_named)
             is_named = find_named_sections(m);
@@ -231,8 +220,7 @@ static void begin_shared(struct merging *m)
     m->out->shared.is_given = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
     m->out->shared.address = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint64_t));
     m->out->shared.extern_address = arena_alloc(&m->arena, m->symbol_count, sizeof(uint64_t));
-    for (size_t i = 0; i < m->symbol_count; i++)
-        m->out->shared.extern_address[i] = UINT64_MAX;
+    memset(m->out->shared.extern_address, 0xff, m->symbol_count * sizeof(uint64_t));
     m->out->shared.debug_section = MERGE_NONE;
 }
 
@@ -243,17 +231,17 @@ bool shared_layout(struct merging *m)
     begin_shared(m);
     if (m->request->relocatable)
         return true;
-    planner.windows = arena_zalloc(&m->arena, m->out->layout.kernel_count, sizeof *planner.windows);
+    planner.windows = arena_zalloc(&m->arena, m->out->kernel_count, sizeof *planner.windows);
     planner.number_of = arena_alloc(&m->arena, m->symbol_count, sizeof *planner.number_of);
-    for (uint32_t k = 0; k < m->out->layout.kernel_count; k++)
-        planner.number_of[m->out->layout.kernels[k]] = k;
+    for (uint32_t k = 0; k < m->out->kernel_count; k++)
+        planner.number_of[m->out->kernels[k]] = k;
     shared_users_find(&planner);
     keep_given(&planner);
     align_common(&planner);
     shared_place(&planner);
-    for (size_t k = 0; k < m->out->layout.kernel_count; k++)
-        if (has_section(m, m->out->layout.kernels[k], &planner.windows[k]))
-            add_kernel_window(m, m->out->layout.kernels[k], &planner.windows[k]);
+    for (size_t k = 0; k < m->out->kernel_count; k++)
+        if (has_section(m, m->out->kernels[k], &planner.windows[k]))
+            add_kernel_window(m, m->out->kernels[k], &planner.windows[k]);
     /* Measured: `.extern .shared` arrays have a section for debuggers even if no code names them.
      */
     for (uint32_t i = 0; i < m->symbol_count && !planner.is_strict; i++)

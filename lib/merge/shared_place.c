@@ -8,13 +8,12 @@
 
 #include "base/context.h"
 
-/* Variables that the same functions name are reached by the same kernels, so these
- * are stored once per group of variables: a table of every kernel and every variable would take too
- * much memory. */
-/* Properties of a group's variables that its kernels' windows take over. */
+/* Variables that the same functions name are reached by the same kernels, so these are stored once
+ * per group of variables: a table of every kernel and every variable would take too much memory.
+ * A group's kernels' windows take over these properties. */
 struct group {
-    uint64_t alignment;        /* the strictest of those that are defined */
-    uint64_t extern_alignment; /* the strictest of those that are not defined; 0 = there is none */
+    uint64_t alignment;        /* the strictest of variables that are defined */
+    uint64_t extern_alignment; /* the strictest of those that are not; 0 = there is none */
     bool has_variables;        /* some are defined */
 };
 
@@ -83,7 +82,6 @@ static void add_group(struct grouping *grouping, uint32_t group, uint32_t kernel
     if (*last == kernel)
         return;
     *last = kernel;
-    window->has_extern |= added->extern_alignment > 0;
     RAISE(window->extern_alignment, added->extern_alignment);
     window->has_variables |= added->has_variables;
     RAISE(window->alignment, added->alignment);
@@ -98,9 +96,9 @@ static void find_group_kernels(struct grouping *grouping)
     uint32_t *last =
         merging_none(m, grouping->count); /* by group: the kernel that was last to reach it */
 
-    for (uint32_t k = 0; k < m->out->layout.kernel_count; k++) {
+    for (uint32_t k = 0; k < m->out->kernel_count; k++) {
         const uint32_t *found;
-        size_t count = reach_walk(m, m->out->layout.kernels[k], REACHES_SHARED, &found);
+        size_t count = reach_walk(m, m->out->kernels[k], REACHES_SHARED, &found);
 
         planner->windows[k].alignment = 1;
         for (size_t i = 0; i < count; i++) {
@@ -125,12 +123,12 @@ static void find_sets(struct grouping *grouping)
 {
     struct shared_planner *planner = grouping->planner;
     struct merging *m = planner->m;
-    const struct merged_lists groups_of = index_lists_invert(
-        &m->arena, &planner->kernels_of, grouping->count, m->out->layout.kernel_count);
+    const struct merged_lists groups_of =
+        index_lists_invert(&m->arena, &planner->kernels_of, grouping->count, m->out->kernel_count);
 
     grouping->pairs.count = 0;
     table_free(&grouping->table);
-    for (uint32_t k = 0; k < m->out->layout.kernel_count; k++) {
+    for (uint32_t k = 0; k < m->out->kernel_count; k++) {
         const uint32_t *list = groups_of.items + groups_of.first[k];
         size_t count = index_lists_count(&groups_of, k);
 
@@ -284,7 +282,6 @@ static size_t place_in_slot(struct slots *slots, uint32_t variable)
         take_slot(slots, sets[i], found);
     if (count)
         slots->next[group] = found + 1;
-    slots->planner->has_common = true;
     return found;
 }
 
@@ -381,25 +378,6 @@ static void place_single(struct shared_planner *planner, const struct merged_lis
     }
 }
 
-static void place_shared_variables(struct shared_planner *planner)
-{
-    struct merging *m = planner->m;
-    uint32_t *scratch = arena_alloc(&m->arena, m->symbol_count, sizeof *scratch);
-    struct variables own = {arena_alloc(&m->arena, m->symbol_count, sizeof *own.items), 0};
-    struct variables outside = {arena_alloc(&m->arena, m->symbol_count, sizeof *own.items), 0};
-    struct merged_pairs single = {.arena = &m->arena};
-    struct merged_lists lists;
-
-    list_shared_variables(m, &own, &outside);
-    index_lists_sort_unstably(outside.items, outside.count, scratch, is_larger, m);
-    place_common(planner, &outside);
-    add_single(planner, &single, &own);
-    add_single(planner, &single, &outside);
-    lists = index_lists_make(&m->arena, &single, m->out->layout.kernel_count);
-    for (uint32_t k = 0; k < m->out->layout.kernel_count; k++)
-        place_single(planner, &lists, k, scratch);
-}
-
 /* Kernels whose `.extern .shared` arrays share an address form a union-find set: each leads to
  * another of its set, the representative to itself. */
 static struct shared_window *instance_of(struct shared_planner *planner, uint32_t kernel)
@@ -424,18 +402,18 @@ static void find_instances(struct shared_planner *planner)
 {
     struct merging *m = planner->m;
 
-    for (uint32_t k = 0; k < m->out->layout.kernel_count; k++)
+    for (uint32_t k = 0; k < m->out->kernel_count; k++)
         planner->windows[k].instance = k;
     for (uint32_t i = 0; i < m->symbol_count; i++) {
         unite(planner, &planner->extern_users, i);
         if (m->request->debug && !is_defined(m, i) && planner->group_of[i] != MERGE_NONE)
             unite(planner, &planner->kernels_of, planner->group_of[i]);
     }
-    for (uint32_t k = 0; k < m->out->layout.kernel_count; k++) {
+    for (uint32_t k = 0; k < m->out->kernel_count; k++) {
         const struct shared_window *window = &planner->windows[k];
         struct shared_window *instance = instance_of(planner, k);
 
-        if (!window->has_extern)
+        if (!window->extern_alignment)
             continue;
         RAISE(instance->instance_end, window->end);
         RAISE(instance->instance_alignment, window->extern_alignment);
@@ -454,11 +432,11 @@ static void place_extern(struct shared_planner *planner)
     bool rounds_all = toolkit_does(m->request->toolkit, TOOLKIT_ROUNDS_DYNAMIC_SHARED);
 
     find_instances(planner);
-    for (uint32_t k = 0; k < m->out->layout.kernel_count; k++) {
+    for (uint32_t k = 0; k < m->out->kernel_count; k++) {
         struct shared_window *window = &planner->windows[k];
         const struct shared_window *instance = instance_of(planner, k);
 
-        if (!window->has_extern)
+        if (!window->extern_alignment)
             continue;
         window->extern_address =
             image_align_up(instance->instance_end, instance->instance_alignment);
@@ -475,6 +453,20 @@ static void place_extern(struct shared_planner *planner)
 
 void shared_place(struct shared_planner *planner)
 {
-    place_shared_variables(planner);
+    struct merging *m = planner->m;
+    uint32_t *scratch = arena_alloc(&m->arena, m->symbol_count, sizeof *scratch);
+    struct variables own = {arena_alloc(&m->arena, m->symbol_count, sizeof *own.items), 0};
+    struct variables outside = {arena_alloc(&m->arena, m->symbol_count, sizeof *own.items), 0};
+    struct merged_pairs single = {.arena = &m->arena};
+    struct merged_lists lists;
+
+    list_shared_variables(m, &own, &outside);
+    index_lists_sort_unstably(outside.items, outside.count, scratch, is_larger, m);
+    place_common(planner, &outside);
+    add_single(planner, &single, &own);
+    add_single(planner, &single, &outside);
+    lists = index_lists_make(&m->arena, &single, m->out->kernel_count);
+    for (uint32_t k = 0; k < m->out->kernel_count; k++)
+        place_single(planner, &lists, k, scratch);
     place_extern(planner);
 }

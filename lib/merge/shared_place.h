@@ -17,9 +17,8 @@ struct shared_window {
     uint64_t end;
     uint64_t alignment;
     uint64_t extern_address;   /* where `.extern .shared` arrays begin */
-    uint64_t extern_alignment; /* the strictest of those that the kernel reaches */
+    uint64_t extern_alignment; /* the strictest of those that the kernel reaches; 0 = none */
     bool has_variables;
-    bool has_extern;
     uint32_t instance; /* a kernel of those that have one address of the arrays (shared_place.c) */
     uint64_t instance_end;       /* of that kernel: the highest end of their variables, and */
     uint64_t instance_alignment; /* the strictest alignment of their arrays */

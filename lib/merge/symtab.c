@@ -81,7 +81,7 @@ uint32_t symtab_section_named(const struct merging *m, size_t file, uint32_t ind
     section = &m->cubins[file]->sections[input];
     owner = merging_owner(m, file, input);
     if (owner != MERGE_NONE && cubin_is_text(section))
-        return m->out->layout.text_of[owner];
+        return m->out->text_of[owner];
     if (owner != MERGE_NONE && section->type == SHT_CUDA_SHARED)
         return m->out->shared.section_of[owner];
     if (section->type == SHT_NOTE)

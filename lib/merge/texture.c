@@ -51,7 +51,7 @@ bool texture_has_words(const struct merging *m, uint32_t function)
     /* In a program with one kernel, dead code counts too. */
     return m->uses.reference_count > 0 && attributes_are_summed(m, function) &&
            ((m->reach[function].flags & REACHES_TEXTURE) ||
-            (m->out->layout.kernel_count == 1 && m->uses.names_reference));
+            (m->out->kernel_count == 1 && m->uses.names_reference));
 }
 
 /* Measured: the order of the words is that of nvlink's sort (index_lists.c) for equal items given
@@ -77,9 +77,9 @@ static void check_words(struct merging *m, uint64_t end)
     size_t counts[KIND_COUNT] = {0};
     size_t k = 0;
 
-    while (k < m->out->layout.kernel_count && !texture_has_words(m, m->out->layout.kernels[k]))
+    while (k < m->out->kernel_count && !texture_has_words(m, m->out->kernels[k]))
         k++;
-    if (k == m->out->layout.kernel_count)
+    if (k == m->out->kernel_count)
         return;
     for (size_t i = 0; i < m->uses.reference_count; i++)
         counts[reference_kind_of(&m->symbols[m->uses.references[i]]) - kinds]++;
@@ -87,7 +87,7 @@ static void check_words(struct merging *m, uint64_t end)
         if (counts[kind] > kinds[kind].most)
             m->failed =
                 !diag_fatal("More than %u %s used in entry function '%.*s'", kinds[kind].most,
-                            kinds[kind].name, TEXT_ARG(m->symbols[m->out->layout.kernels[k]].name));
+                            kinds[kind].name, TEXT_ARG(m->symbols[m->out->kernels[k]].name));
     if (end <= CONSTANT_BANK_BYTES)
         return;
     MERGING_REFUSAL(m, "File uses too much constant data in bank 0 (%#llx bytes, %#x max)",
@@ -97,16 +97,15 @@ static void check_words(struct merging *m, uint64_t end)
 /* Makes the words' twin, which has nothing else, and whose words are empty, too. */
 static void add_word_twin(struct merging *m, uint32_t kernel, uint32_t bank)
 {
-    uint32_t twin = layout_make(m, CLASS_TWIN_FUNCTION_CONSTANT, kernel);
+    uint32_t index = layout_make(m, CLASS_TWIN_FUNCTION_CONSTANT, kernel);
+    struct merged_section *twin = &m->out->sections[index];
 
-    m->out->sections[twin].name =
-        arena_join(&m->image->arena, TEXT(SECTIONS_WORDS_TWIN), m->symbols[kernel].name);
-    m->out->sections[twin].type = SHT_CUDA_MERC_CONSTANT_IMAGE;
-    m->out->sections[twin].size = WORD_SIZE * m->uses.reference_count;
-    m->out->sections[twin].data = m->out->sections[twin].own =
-        arena_zalloc(&m->image->arena, m->out->sections[twin].size, 1);
-    m->out->sections[twin].target = bank;
-    m->out->sections[bank].twin = twin;
+    twin->name = arena_join(&m->image->arena, TEXT(SECTIONS_WORDS_TWIN), m->symbols[kernel].name);
+    twin->type = SHT_CUDA_MERC_CONSTANT_IMAGE;
+    twin->size = WORD_SIZE * m->uses.reference_count;
+    twin->data = twin->own = arena_zalloc(&m->image->arena, twin->size, 1);
+    twin->target = bank;
+    m->out->sections[bank].twin = index;
 }
 
 bool texture_layout(struct merging *m)
@@ -118,15 +117,15 @@ bool texture_layout(struct merging *m)
         return true;
     textures->bank_of = layout_find_banks(m, 0);
     for (uint32_t i = 0; i < m->out->section_count; i++)
-        if (merged_is_bank(&m->out->sections[i], 0) && m->out->sections[i].size > textures->base)
-            textures->base = m->out->sections[i].size;
+        if (merged_is_bank(&m->out->sections[i], 0))
+            RAISE(textures->base, m->out->sections[i].size);
     textures->base =
         image_align_up(textures->base, merging_is_mercury(m) ? MERCURY_WORDS_ALIGNMENT : WORD_SIZE);
     order_words(m);
     end = textures->base + WORD_SIZE * m->uses.reference_count;
     check_words(m, end);
-    for (size_t k = 0; k < m->out->layout.kernel_count && !m->failed; k++) {
-        uint32_t kernel = m->out->layout.kernels[k];
+    for (size_t k = 0; k < m->out->kernel_count && !m->failed; k++) {
+        uint32_t kernel = m->out->kernels[k];
         uint32_t *bank = &textures->bank_of[kernel];
 
         if (!texture_has_words(m, kernel))
@@ -188,10 +187,10 @@ static void relocate_kernel(struct merging *m, uint32_t kernel)
 
 void texture_relocate(struct merging *m, size_t end)
 {
-    const struct layout *layout = &m->out->layout;
+    const uint32_t *kernels = m->out->kernels;
     size_t *next = &m->out->textures.relocated;
 
-    for (; *next < layout->kernel_count && m->symbols[layout->kernels[*next]].file < end; ++*next)
-        if (texture_has_words(m, layout->kernels[*next]))
-            relocate_kernel(m, layout->kernels[*next]);
+    for (; *next < m->out->kernel_count && m->symbols[kernels[*next]].file < end; ++*next)
+        if (texture_has_words(m, kernels[*next]))
+            relocate_kernel(m, kernels[*next]);
 }
