@@ -429,7 +429,7 @@ void hostobj_build(struct buffer *object, struct bytes fatbin, enum hostobj_mach
 
     image_begin(&image, ET_REL, 0);
     CONTEXT_DEFER(image_free, &image);
-    CONTEXT_DEFER(image_strings_cleanup, &strings);
+    CONTEXT_DEFER(image_strings_free, &strings);
     if (strcmp(section, OFFLOAD_SECTION) == 0) {
         add_object_section(&image, section, SHT_LLVM_OFFLOADING, SHF_EXCLUDE, 8, fatbin);
         add_object_section(&image, ".note.GNU-stack", SHT_PROGBITS, 0, 1, (struct bytes){0});

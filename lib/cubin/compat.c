@@ -70,14 +70,6 @@ static uint64_t fold_values(const struct compat *compat, const struct compat_rul
     }
 }
 
-static struct compat_record *find_compat_record(const struct compat *compat, uint8_t number)
-{
-    for (size_t i = 0; i < compat->count; i++)
-        if (compat->records[i].record.attribute == number)
-            return (struct compat_record *)&compat->records[i];
-    return NULL;
-}
-
 /* Whether an input without the record counts as if it had a value. */
 static bool counts_missing(const struct compat_rule *rule)
 {
@@ -89,49 +81,46 @@ static void add_compat_record(struct compat *compat, const struct info_record *r
                               uint64_t value, bool has_code)
 {
     const struct compat_rule *rule = compat_rule(record->attribute);
-    struct compat_record *known = find_compat_record(compat, record->attribute);
+    struct compat_record *known = &compat->records[record->attribute];
 
     if (rule && rule->merge == COMPAT_AND && compat->is_mercury && !has_code)
         value = 0;
-    if (!known) {
-        known = &compat->records[compat->count++];
-        *known = (struct compat_record){*record, value, 0};
+    if (known->files) {
+        known->value = fold_values(compat, rule, known->value, value);
+    } else {
+        compat->order[compat->count++] = record->attribute;
+        *known = (struct compat_record){*record, value, 0, compat->files == 0};
         if (compat->files > 0 && counts_missing(rule))
             known->value = fold_values(compat, rule, rule->missing, value);
-    } else {
-        known->value = fold_values(compat, rule, known->value, value);
     }
     known->files++;
 }
 
 void compat_add(struct compat *compat, struct bytes section, bool has_code)
 {
-    struct compat own; /* not cleared: few of the records are there */
+    uint64_t values[UINT8_MAX + 1]; /* by number, where it has one */
+    bool has[UINT8_MAX + 1] = {0};
     struct info_record record;
 
-    own.is_mercury = compat->is_mercury;
-    own.count = 0;
     /* What one cubin says twice is one record. */
-    for (struct bytes rest = section; info_next(&rest, &record);) {
-        struct compat_record *known = find_compat_record(&own, record.attribute);
+    for (struct bytes rest = section; info_next(&rest, &record); has[record.attribute] = true) {
+        uint64_t *value = &values[record.attribute], said = value_of_record(&record);
 
-        if (known)
-            known->value = fold_values(&own, compat_rule(record.attribute), known->value,
-                                       value_of_record(&record));
-        else
-            own.records[own.count++] = (struct compat_record){record, value_of_record(&record), 1};
+        *value = has[record.attribute]
+                     ? fold_values(compat, compat_rule(record.attribute), *value, said)
+                     : said;
     }
     for (size_t i = 0; i < compat->count; i++) {
-        const struct compat_rule *rule = compat_rule(compat->records[i].record.attribute);
+        const struct compat_rule *rule = compat_rule(compat->order[i]);
+        uint64_t *value = &compat->records[compat->order[i]].value;
 
-        if (counts_missing(rule) && !find_compat_record(&own, rule->number))
-            compat->records[i].value =
-                fold_values(compat, rule, compat->records[i].value, rule->missing);
+        if (counts_missing(rule) && !has[compat->order[i]])
+            *value = fold_values(compat, rule, *value, rule->missing);
     }
-    for (size_t i = 0; i < own.count; i++)
-        add_compat_record(compat, &own.records[i].record, own.records[i].value, has_code);
-    if (compat->files++ == 0)
-        compat->first = compat->count;
+    for (struct bytes rest = section; info_next(&rest, &record); has[record.attribute] = false)
+        if (has[record.attribute])
+            add_compat_record(compat, &record, values[record.attribute], has_code);
+    compat->files++;
 }
 
 static void put_compat_value(struct buffer *out, uint8_t number, uint8_t bytes, uint64_t value)
@@ -147,11 +136,12 @@ static void put_compat_value(struct buffer *out, uint8_t number, uint8_t bytes, 
 void compat_put_all(const struct compat *compat, struct buffer *out)
 {
     for (size_t i = 0; i < compat->count; i++) {
-        const struct info_record *record = &compat->records[i].record;
+        const struct compat_record *known = &compat->records[compat->order[i]];
+        const struct info_record *record = &known->record;
         const struct compat_rule *rule = compat_rule(record->attribute);
 
         if (rule) {
-            put_compat_value(out, rule->number, rule->bytes, compat->records[i].value);
+            put_compat_value(out, rule->number, rule->bytes, known->value);
             continue;
         }
         info_put_head(out, record->format, record->attribute,
@@ -198,12 +188,12 @@ static void put_rest(const struct compat *compat, uint8_t number,
                      const struct toolkit_facts *toolkit, struct buffer *out)
 {
     const struct compat_rule *rule = compat_rule(number);
-    const struct compat_record *record = find_compat_record(compat, number);
+    const struct compat_record *record = &compat->records[number];
     const struct compat_record missing = {
         .record.attribute = number, .value = rule ? rule->missing : 0, .files = compat->files};
 
-    if (record ? record >= compat->records + compat->first : rule && rule->always)
-        put_merged(compat, record ? record : &missing, toolkit, out);
+    if (record->files ? !record->is_first : rule && rule->always)
+        put_merged(compat, record->files ? record : &missing, toolkit, out);
 }
 
 void compat_put(const struct compat *compat, struct arch arch, const struct toolkit_facts *toolkit,
@@ -213,12 +203,14 @@ void compat_put(const struct compat *compat, struct arch arch, const struct tool
     const struct compat_record *final = NULL;
 
     info_put_head(out, EIFMT_BVAL, COMPAT_CUDA_ACCELERATOR_TARGET, arch.suffix == 'a');
-    for (size_t i = 0; i < compat->first; i++) {
-        if (compat->is_mercury && compat->records[i].record.attribute == last) {
-            final = &compat->records[i];
+    for (size_t i = 0; i < compat->count && compat->records[compat->order[i]].is_first; i++) {
+        const struct compat_record *record = &compat->records[compat->order[i]];
+
+        if (compat->is_mercury && compat->order[i] == last) {
+            final = record;
             put_compat_value(out, last, 8, fast_path(compat, final, arch, toolkit));
         }
-        put_merged(compat, &compat->records[i], toolkit, out);
+        put_merged(compat, record, toolkit, out);
     }
     for (unsigned number = 0; compat->files > 0 && number <= UINT8_MAX; number++)
         if (number != last)

@@ -44,15 +44,16 @@ void tool_note_forget_files(struct tool_note *note, struct buffer *out);
 struct compat_record {
     struct info_record record; /* as it came: what no row describes is kept whole */
     uint64_t value;
-    size_t files; /* how many have it */
+    size_t files;  /* how many have it; 0 = there is none */
+    bool is_first; /* the first cubin has it */
 };
 
 /* Start with {0}, and is_mercury set. */
 struct compat {
     bool is_mercury;                             /* the cubins have Mercury's sections, too */
-    struct compat_record records[UINT8_MAX + 1]; /* one per number, in order of appearance */
+    struct compat_record records[UINT8_MAX + 1]; /* by number */
+    uint8_t order[UINT8_MAX + 1];                /* numbers in order of appearance */
     size_t count;
-    size_t first; /* how many the first cubin has */
     size_t files; /* cubins that were added */
 };
 

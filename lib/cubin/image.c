@@ -38,16 +38,13 @@ uint32_t image_string(struct image_strings *strings, struct text string)
     return known == offset ? image_put_string(&strings->bytes, string) : known;
 }
 
-void image_strings_free(struct image_strings *strings)
+void image_strings_free(void *argument)
 {
+    struct image_strings *strings = argument;
+
     buffer_free(&strings->bytes);
     table_free(&strings->offsets);
     *strings = (struct image_strings){0};
-}
-
-void image_strings_cleanup(void *strings)
-{
-    image_strings_free(strings);
 }
 
 void image_begin(struct image *image, uint16_t type, uint32_t flags)
@@ -151,7 +148,7 @@ void image_set_section_names(struct image *image, uint32_t index, struct image_s
 {
     struct image_strings own = {0};
 
-    CONTEXT_DEFER(image_strings_cleanup, &own);
+    CONTEXT_DEFER(image_strings_free, &own);
     names = names ? names : &own;
     image_string(names, (struct text){0});
     for (size_t i = 0; i < image->section_count; i++)

@@ -69,8 +69,7 @@ uint32_t image_put_string(struct buffer *table, struct text string);
 
 /* Returns the offset of `string`, adding it if it is new. */
 uint32_t image_string(struct image_strings *strings, struct text string);
-void image_strings_free(struct image_strings *strings);
-void image_strings_cleanup(void *strings); /* the same for context_defer */
+void image_strings_free(void *strings); /* a struct image_strings; for CONTEXT_DEFER, too */
 
 /* Makes the buffer, which is empty afterwards, the contents of section `index`. For two tables. */
 void image_take_strings(struct image *image, uint32_t index, struct buffer *table);

@@ -416,7 +416,7 @@ void join_fill_sections(struct join *join)
 {
     struct image_strings strings = {0};
 
-    CONTEXT_DEFER(image_strings_cleanup, &strings);
+    CONTEXT_DEFER(image_strings_free, &strings);
     image_string(&strings, (struct text){0});
     fill_own_sections(join);
     fill_joined_info(join);

@@ -228,7 +228,7 @@ static void name_sections(struct unit *unit)
 {
     struct image_strings names = {0};
 
-    CONTEXT_DEFER(image_strings_cleanup, &names);
+    CONTEXT_DEFER(image_strings_free, &names);
     for (enum section i = 0; is_program(unit) && i < SECTIONS; i++) {
         for (size_t k = 0; i == OWNER_TEXT && k < unit->owner_count; k++)
             for (enum section of = OWNER_TEXT; of < SECTION_CALLGRAPH; of++)

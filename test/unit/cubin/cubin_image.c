@@ -50,7 +50,7 @@ static void set_symbols(struct image *image, const struct cubin *cubin)
     struct image_section *table;
     char *copy;
 
-    CONTEXT_DEFER(image_strings_cleanup, &strings);
+    CONTEXT_DEFER(image_strings_free, &strings);
     for (size_t i = 1; i < cubin->symbol_count; i++) {
         const struct cubin_symbol *from = &cubin->symbols[i];
 
