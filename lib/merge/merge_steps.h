@@ -204,7 +204,7 @@ void mercury_encode_symbols(struct merging *m);
 
 /* layout.c: the sections of the output, and the places of the inputs' contents in them. */
 
-/* Adds code, data and debug sections to m->out->sections, fills m->out->layout, and gives symbols
+/* Adds code, data and debug sections to m->out->sections, fills m->out->places, and gives symbols
  * their section and value. False, and errors, for contents that do not fit or cannot be merged. */
 bool layout_sections(struct merging *m);
 
