@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cache/key.h"
+#include "cache/cache.h"
 #include "read_file.h"
 
 extern char **environ;

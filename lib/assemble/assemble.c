@@ -14,7 +14,7 @@
 #include "diag/events.h"
 #include "os/thread.h"
 #include "os/toolkit.h"
-#include "pool/child_tokens.h"
+#include "pool/jobserver.h"
 #include "pool/dispatch.h"
 #include "pool/pool.h"
 

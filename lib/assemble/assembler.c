@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "cache/file_hash.h"
+#include "cache/cache.h"
 #include "diag/diag.h"
 #include "toy/builtin.h"
 

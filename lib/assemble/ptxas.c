@@ -23,7 +23,7 @@
 #include "os/file.h"
 #include "os/exec.h"
 #include "os/fork_server.h"
-#include "pool/child_tokens.h"
+#include "pool/jobserver.h"
 
 char *ptxas_find(const struct assembler_request *request, struct toolkit_search *search)
 {

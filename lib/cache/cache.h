@@ -1,10 +1,10 @@
 /* cache.h: keeps results in a folder, for later links.
  *
  * Expensive results (a chunk's cubin, LTO-IR's PTX, a whole link) are stored under a key of
- * everything that their bytes depend on (key.h), and reused by later links. Any number of links, on
- * any number of machines, may use a folder at the same time:
+ * everything that their bytes depend on, and reused by later links. Any number of links, on any
+ * number of machines, may use a folder at the same time:
  *
- *     DIR/ab/cdef...          an entry (entry.h), under the 32 digits of its key
+ *     DIR/ab/cdef...          an entry, under the 32 digits of its key
  *     DIR/ab/cdef....<16>     one that is being written; it is renamed when it is whole
  *     DIR/pruned              changed when the folder was last pruned, and locked meanwhile
  *
@@ -15,10 +15,193 @@
  * by the link thread only. NULL is a cache that finds nothing and stores nothing. */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
 #include "base/memory.h"
-#include "cache/entry.h"
-#include "cache/key.h"
-#include "cache/policy.h"
+#include "base/text.h"
+
+/* key.c: 128-bit hash of everything that a result depends on.
+ *
+ * A key is the XXH3 hash of a sequence of items. Each item is hashed with its kind and its length
+ * before it, so that no two different sequences have the same bytes. XXH3 is not a cryptographic
+ * hash: it protects against chance, not against somebody who constructs two programs with the same
+ * key (minilink(1), Cache). */
+#define CACHE_KEY_SIZE 16u
+
+struct cache_key {
+    uint8_t bytes[CACHE_KEY_SIZE]; /* the hash, most significant byte first */
+};
+
+/* A key that is being built; `state` belongs to libxxhash. */
+struct key {
+    void *state;
+};
+
+/* Begins a key. `what` names the kind of result: keys for different kinds never collide. End it
+ * with key_end() or key_free(). */
+void key_begin(struct key *key, const char *what);
+
+void key_number(struct key *key, uint64_t number);
+void key_numbers(struct key *key, const uint64_t *numbers, size_t count);
+#define KEY_NUMBERS(key, ...)                                                                      \
+    key_numbers((key), (const uint64_t[]){__VA_ARGS__},                                            \
+                sizeof(const uint64_t[]){__VA_ARGS__} / sizeof(uint64_t))
+void key_text(struct key *key, struct text text);
+void key_bytes(struct key *key, struct bytes bytes);
+void key_string(struct key *key, const char *string); /* NULL is not "" */
+
+/* A list that ends with NULL; NULL is the empty one. */
+void key_strings(struct key *key, const char *const *strings);
+
+/* Adds a finished key as an item. */
+void key_key(struct key *key, const struct cache_key *other);
+
+/* Adds the value of an environment variable, and whether it is set. */
+void key_variable(struct key *key, const char *name);
+
+struct cache_key key_end(struct key *key);
+
+/* Frees an unfinished key. Accepts a finished one, and {0}. For CONTEXT_DEFER. */
+void key_free(void *key);
+
+/* Hashes of large files for keys, without reading the files in every link.
+ *
+ * ptxas 13.0 has 38 MB and libnvJitLink 98 MB; hashing them takes 9 and 22 ms. So the cache has an
+ * entry with the hash for each version of such a file: its device, inode, size, and the times of
+ * the last change of its contents and of its inode, in nanoseconds.
+ *
+ * The kernel sets the time of the inode's change and no program can, so a file that is replaced or
+ * written to has a different version. A hash is stored only if that time is more than two seconds
+ * ago: a later change then cannot fall into the same clock tick; and not if it is in whole seconds,
+ * as in images of file systems, which can give all files the same time. */
+struct file_hash {
+    struct cache_key contents;
+    bool has_text; /* the file contains the text */
+};
+
+struct cache;
+
+/* Hashes the regular file `path`, and searches it for `text` unless that is NULL. `cache` may be
+ * NULL. False, with errno set, when the file cannot be read, or changes in the meantime (ESTALE).
+ */
+bool file_hash(struct file_hash *hash, struct cache *cache, const char *path, const char *text);
+
+/* Adds the contents of a file to a key. False, with errno set, as in file_hash(). */
+bool file_hash_add(struct key *key, struct cache *cache, const char *path);
+
+/* Adds the running program to the key, even if its file has been replaced, and also that file if it
+ * is a different one, as under valgrind. In a library, adds the library and the program that it
+ * runs. False, with errno set. */
+bool file_hash_add_program(struct key *key, struct cache *cache);
+
+/* policy.c: how large a cache may grow, and when it is pruned: --cache-policy.
+ *
+ * The grammar and the defaults are those of lld's --thinlto-cache-policy, which its users know:
+ * "key=value" pairs separated by colons. Days and weeks are units of our own. */
+struct cache_policy {
+    uint64_t percent; /* cache_size=N%: of the free space on the disk and the cache's own; 0, 100 =
+                         no limit */
+    uint64_t bytes;   /* cache_size_bytes=N[kmg]; 0 = no limit */
+    uint64_t files;   /* cache_size_files=N; 0 = no limit */
+    uint64_t expiry;  /* prune_after=N[smhdw], in seconds: an entry unused for this long is removed;
+                         0 = never */
+    uint64_t interval; /* prune_interval=N[smhdw], in seconds: least time between prunings; 0 =
+                          prune after every link */
+};
+
+/* 75 % of the free space, 1,000,000 files, unused for a week, pruned every 20 minutes. */
+extern const struct cache_policy cache_policy_default;
+
+/* Size of the text that says what is wrong with a policy. */
+#define CACHE_POLICY_ERROR_SIZE 256
+
+/* Parses `text`, starting from the defaults; a key that is given again replaces its earlier value.
+ * False, with the error in `error`, when it is not a valid policy. */
+bool cache_policy_read(struct cache_policy *policy, const char *text,
+                       char error[CACHE_POLICY_ERROR_SIZE]);
+
+struct pruned {
+    uint64_t files, bytes;
+};
+
+/* If it is time to, removes entries that have not been used for too long, then the least recently
+ * used ones until the rest is within the limits, and files that other links have left half written.
+ * Does nothing while another link prunes, or when the folder cannot be written. Files that are not
+ * the cache's stay. */
+struct pruned prune_folder(int folder, const struct cache_policy *policy);
+
+/* entry.c: the file of a result: a header, whose numbers are little-endian, then the parts one
+ * after the other. No byte is trusted until all have been checked. */
+#define ENTRY_PARTS       3u
+#define ENTRY_HEADER_SIZE 128u
+#define ENTRY_HASH_SIZE   16u
+
+/* Largest result that is stored. */
+#define ENTRY_LARGEST (UINT64_C(1) << 31)
+
+struct entry_header {
+    char magic[8]; /* "minilnkC" */
+    uint32_t format;
+    uint32_t part_count;
+    struct cache_key key;
+    uint64_t nanoseconds; /* that the making took */
+    struct {
+        uint64_t size;
+        uint8_t hash[ENTRY_HASH_SIZE]; /* its XXH3-128 */
+    } parts[ENTRY_PARTS];
+    uint8_t hash[ENTRY_HASH_SIZE]; /* XXH3-128 of all that is before */
+};
+
+_Static_assert(sizeof(struct entry_header) == ENTRY_HEADER_SIZE, "it is written without padding");
+
+/* A result. The meaning of its parts depends on the key; any of them may be empty. */
+struct cache_value {
+    struct bytes parts[ENTRY_PARTS];
+    uint64_t nanoseconds; /* time that it took to make */
+    void *owner;          /* memory of the parts, malloc'ed, when they come from the cache */
+};
+
+/* Sets the header of an entry with that value. False when the value is too large. */
+bool entry_header(struct entry_header *header, const struct cache_key *key,
+                  const struct cache_value *value);
+
+/* Bytes of the entry with that value. */
+uint64_t entry_size(const struct cache_value *value);
+
+/* Whether a file of `size` bytes with this header is an entry of that key: not another format or
+ * key, nor cut. */
+bool entry_fits(const struct entry_header *header, uint64_t size, const struct cache_key *key);
+
+/* Reads an entry whose header fits; `data` is all that follows that. The parts are views of it.
+ * False when it is damaged. */
+bool entry_read(struct cache_value *value, const struct entry_header *header, struct bytes data);
+
+/* "ab/cdef...", the name of an entry in the folder: two digits of its key, and the others. */
+#define ENTRY_NAME_SIZE 34u
+
+/* While an entry is being written, its name ends with a dot and this many digits. */
+#define TEMPORARY_DIGITS 16u
+
+/* The name of the key's entry. */
+void folder_entry(const struct cache_key *key, char entry[ENTRY_NAME_SIZE]);
+
+/* Size of the text that says why a folder is not used. */
+#define FOLDER_REASON_SIZE 256
+
+/* Opens `path`, making it and its parents if they are missing. -1, with the error in `reason`, when
+ * that fails or the folder is not to be trusted. */
+int folder_open(const char *path, char reason[FOLDER_REASON_SIZE]);
+
+/* Whether there is a subfolder for that entry, or others that begin so; with `make`, makes it if it
+ * is missing. False, with errno set, when it is missing or not to be trusted (EPERM). */
+bool folder_has_shelf(int folder, const char *entry, bool make);
+
+/* True if it belongs to the user and nobody else can write to it. */
+bool folder_is_trusted(const struct stat *status);
+
+/* cache.c: the cache of a link. */
 
 struct cache_request {
     const char *folder; /* --cache-dir, or NULL: nothing is kept */
@@ -30,7 +213,7 @@ struct cache_request {
     struct cache_key command;
 };
 
-/* Kinds of entries. Hashes of files (file_hash.h) are not results and are not counted. */
+/* Kinds of entries. Hashes of files are not results and are not counted. */
 enum cache_kind { CACHE_LINK, CACHE_LTO, CACHE_CHUNK, CACHE_KINDS, CACHE_FILES = CACHE_KINDS };
 
 /* What one link did with its cache. */
@@ -45,8 +228,7 @@ struct cache_statistics {
     uint64_t pruned, pruned_bytes;
 };
 
-struct cache;
-struct watch; /* input/file.h */
+struct watch; /* input/watch.h */
 
 /* Opens the request's folder, and makes it if necessary. NULL when there is none, or, with a
  * warning, when it cannot be used. After a file in `watch` (which may be NULL) has changed, no

@@ -3,7 +3,7 @@
  * Cache contents end up in a program that somebody runs, so data that others could have written is
  * not used. Mode and owner are checked on the open folder, not on its path; an access list that
  * lets others write shows in the group's bits. */
-#include "cache/entry.h"
+#include "cache/cache.h"
 
 #include <errno.h>
 #include <fcntl.h>

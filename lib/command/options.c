@@ -263,7 +263,7 @@ static bool name_files(struct options *options)
 
 /* Takes what concerns the link, too, from the assembler's options. nvlink passes ptxas's
  * --jobserver to the pool of its built-in ptxas; here that pool is the link's, which gives the
- * option to a ptxas with threads (pool/child_tokens.h). An assembler that marks its messages
+ * option to a ptxas with threads (pool/jobserver.h). An assembler that marks its messages
  * (-annotate) has the link mark its own. */
 static void take_assembler_options(struct options *options)
 {

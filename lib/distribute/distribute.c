@@ -15,6 +15,7 @@
 #include "base/memory.h"
 #include "base/text.h"
 #include "diag/diag.h"
+#include "diag/log_line.h"
 #include "distribute/files.h"
 #include "os/exec.h"
 #include "os/file.h"
@@ -26,6 +27,9 @@
 
 /* Largest plan that is read; a plan of 10,000 jobs has 6 MB. */
 #define PLAN_LIMIT ((size_t)1 << 30)
+
+/* Most lines shown as explanation of a distributor's failure: the last ones. */
+#define MOST_NOTES 20
 
 /* Most jobs without a result that are named in the message. */
 #define MOST_NAMED 8
@@ -134,11 +138,74 @@ static const char *describe_end(struct arena *arena, const struct exec_result *r
     return exec_describe_end(result, text, sizeof text) ? arena_string(arena, text_of(text)) : NULL;
 }
 
+/* The jobs whose logs are not known, by the file names of their inputs, which have one length and
+ * are unique: a line with such a name is about that job. */
+struct names {
+    struct table jobs;
+    size_t size;
+};
+
+/* The job whose input the line names, or TABLE_NONE. The name follows a slash. */
+static uint32_t find_job(const struct names *names, struct text line)
+{
+    const char *slash = line.data, *end = line.data + line.size;
+    uint32_t found = TABLE_NONE;
+
+    while (found == TABLE_NONE && (slash = memchr(slash, '/', (size_t)(end - slash))) != NULL) {
+        slash++;
+        if ((size_t)(end - slash) < names->size)
+            break;
+        found = table_find(&names->jobs, (struct text){slash, names->size});
+    }
+    return found;
+}
+
+static void attribute_line(struct distribute_batch *batch, struct distribute_job *job,
+                           struct text line)
+{
+    struct buffer *to = job ? &job->log : &batch->loose;
+    struct log_line message;
+
+    buffer_text(to, line);
+    buffer_char(to, '\n');
+    if (job && job->end == DISTRIBUTE_MISSING && log_line_parse(line, &message) &&
+        message.severity >= DIAG_ERROR) {
+        job->end = DISTRIBUTE_FAILED;
+        job->code = LINK_FAILED;
+    }
+}
+
+/* Gives each job whose log is not known the lines that name its input, as ptxas's messages about a
+ * line of it do; a job with an error among them, and no result, has failed. Lines about no job are
+ * loose. */
+static void attribute_messages(struct distribute_batch *batch)
+{
+    struct text rest = text_of(batch->said), line;
+    struct names names = {0};
+
+    CONTEXT_DEFER(table_cleanup, &names.jobs);
+    for (size_t i = 0; i < batch->count; i++) {
+        struct text name = text_of(basename(batch->jobs[i].input_path));
+
+        names.size = name.size;
+        if (!batch->jobs[i].is_log_known)
+            table_add(&names.jobs, name, (uint32_t)i);
+    }
+    while (text_scan_line(&rest, &line)) {
+        uint32_t found = find_job(&names, line);
+
+        attribute_line(batch, found == TABLE_NONE ? NULL : &batch->jobs[found], line);
+    }
+    /* A log is complete only if every line could be attributed. */
+    for (size_t i = 0; i < batch->count; i++)
+        batch->jobs[i].is_log_known |= batch->loose.size == 0;
+}
+
 static void take_results(struct distribute_batch *batch)
 {
     for (size_t i = 0; i < batch->count; i++)
         result_take(batch, &batch->jobs[i]);
-    job_messages_attribute(batch);
+    attribute_messages(batch);
 }
 
 static enum link_code call_distributor(struct distribute_batch *batch, const char *program,
@@ -282,6 +349,38 @@ enum link_code distribute_resume_plan(struct distribute_batch *batch)
     if (code == LINK_OK)
         take_results(batch);
     return code;
+}
+
+/* The last `most` lines of the text. */
+static struct text last_lines(struct text text, size_t most)
+{
+    size_t at = text.size;
+
+    while (at > 0)
+        if (text.data[--at] == '\n' && at + 1 < text.size && --most == 0)
+            return (struct text){text.data + at + 1, text.size - at - 1};
+    return text;
+}
+
+void job_messages_report(const struct distribute_batch *batch, bool explains)
+{
+    const char *program = batch->distribution->program;
+    struct text rest = buffer_view(&batch->loose), line;
+    const struct diag_place nowhere = {0};
+    struct log_line message;
+
+    if (batch->how)
+        diag_fatal("The distributor '%s' %s", program, batch->how);
+    if (explains)
+        rest = last_lines(rest, MOST_NOTES);
+    while (text_scan_line(&rest, &line)) {
+        if (explains)
+            diag_note("%s: %.*s", program, TEXT_ARG(line));
+        else if (log_line_parse(line, &message))
+            diag_at(message.severity, &nowhere, "%.*s", TEXT_ARG(message.text));
+        else
+            diag_verbose("%s: %.*s", program, TEXT_ARG(line));
+    }
 }
 
 static const char *kernels_of(struct arena *arena, const struct distribute_job *job)

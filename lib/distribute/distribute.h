@@ -20,7 +20,7 @@
 #include "base/memory.h"
 #include "base/context.h"
 #include "base/text.h"
-#include "cache/key.h"
+#include "cache/cache.h"
 #include "input/file.h"
 
 /* The user's options. */
@@ -43,11 +43,11 @@ struct distribute_tool {
     const char *output_suffix; /* ".cubin" */
     struct text shared;        /* contents of one more file that every job reads; empty = none */
     const char *shared_path;   /* of that file, set by distribute_name_files */
-    bool is_positional; /* a job's words are input, shared file, output and report, instead of
-                           input, --chunk-report=, -o and output */
-    bool reports;       /* the tool is minilink, which accepts --chunk-report=FILE (job_report.c) */
-    unsigned time_limit;      /* of one job, in seconds; 0 = none */
-    uint64_t memory;          /* estimated memory of a job, in bytes, plus */
+    bool is_positional;  /* a job's words are input, shared file, output and report, instead of
+                            input, --chunk-report=, -o and output */
+    bool reports;        /* the tool is minilink, which accepts --chunk-report=FILE (job_report) */
+    unsigned time_limit; /* of one job, in seconds; 0 = none */
+    uint64_t memory;     /* estimated memory of a job, in bytes, plus */
     uint64_t memory_per_byte; /* this much for each byte of its input */
 };
 
@@ -132,7 +132,7 @@ enum link_code distribute_resume_plan(struct distribute_batch *batch);
 /* result.c: reads the outputs of a job, and sets its `end` and the fields that belong to that. */
 void result_take(struct distribute_batch *batch, struct distribute_job *job);
 
-/* job_report.c: the report that minilink, as a tool on another machine, writes beside its output
+/* The report that minilink, as a tool on another machine, writes beside its output
  *
  * It has a line
  *     minilink-report 1 CODE INPUT OUTPUT BYTES
@@ -157,8 +157,7 @@ bool job_report_read(struct job_report *report, struct bytes file);
 /* Whether it is the hash of the bytes. */
 bool job_report_hash_is(const char *hash, struct bytes bytes);
 
-/* verify_cubin.c: checks that bytes from elsewhere are the requested cubin */
-
+/* What bytes from elsewhere have to be: the requested cubin. */
 struct verify_cubin_expectation {
     struct arch arch;
     uint32_t mode;       /* enum minilink_mode */
@@ -195,13 +194,6 @@ char *jobfile_make(const struct distribute_batch *batch, const struct distribute
  * files: since a file's name identifies its job, only the names are compared. When it is not, *why
  * describes the difference, in the batch's arena. */
 bool jobfile_is_of(struct text text, struct distribute_batch *batch, const char **why);
-
-/* job_messages.c: attributes a distributor's output, which can include its jobs' output */
-
-/* Gives each job whose log is not known the lines that name its input, as ptxas's messages about a
- * line of it do; a job with an error among them, and no result, has failed. Lines about no job are
- * loose. */
-void job_messages_attribute(struct distribute_batch *batch);
 
 /* Reports how the distributor ended, if it failed, and the loose lines: with the severity that they
  * state, or, for lines of unknown form, as notes of the failure if it `explains` one, else under

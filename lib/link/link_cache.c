@@ -4,7 +4,7 @@
 #include "base/clock.h"
 #include "base/context.h"
 #include "base/memory.h"
-#include "cache/file_hash.h"
+#include "cache/cache.h"
 #include "diag/diag.h"
 
 /* Largest output that is stored: copying a larger one takes longer than making it from its cached

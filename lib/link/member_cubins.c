@@ -9,7 +9,7 @@
 #include "diag/diag.h"
 #include "os/machine.h"
 #include "pool/pool.h"
-#include "pool/spread.h"
+#include "pool/dispatch.h"
 #include "ptx/program.h"
 
 /* Bytes that justify another thread: reading them takes a third of a millisecond. */

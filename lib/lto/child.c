@@ -24,7 +24,7 @@
 #include "os/program.h"
 #include "os/toolkit.h"
 #include "output/output.h"
-#include "pool/child_tokens.h"
+#include "pool/jobserver.h"
 
 /* Types of inputs (nvJitLinkInputType). */
 enum { INPUT_LTOIR = 3, INPUT_FATBIN = 4 };

@@ -4,7 +4,7 @@
  *
  * LIBRARY is the job's library. It is loaded first, so that a child which is copied for each job
  * (os/fork_server.h) has it. The others are files: /dev/fd/N in a link on this machine, names on
- * another one, where a report (distribute/job_report.c) verifies the answer.
+ * another one, where a report (distribute/result.c) verifies the answer.
  *
  * The inputs are concatenated in one file, which all children of a link share. The job is a list of
  * words, each with a final NUL, so that any name can be in one (minilink-internals(7), LTO in
@@ -24,7 +24,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "cache/key.h"
+#include "cache/cache.h"
 
 struct member; /* input/member.h */
 

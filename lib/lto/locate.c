@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
-#include "cache/file_hash.h"
+#include "cache/cache.h"
 #include "diag/diag.h"
 #include "lto/lto_steps.h"
 #include "os/program.h"

@@ -7,7 +7,7 @@
 #include "facts/targets.h"
 #include "input/used.h"
 #include "lto/lto_steps.h"
-#include "pool/child_tokens.h"
+#include "pool/jobserver.h"
 
 /* Members of a group are adjacent. */
 bool lto_refuse_alone(const struct members *members)

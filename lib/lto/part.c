@@ -17,7 +17,7 @@
 #include "os/file.h"
 #include "os/fork_server.h"
 #include "os/program.h"
-#include "pool/child_tokens.h"
+#include "pool/jobserver.h"
 #include "pool/dispatch.h"
 
 /* Most bytes that are kept of the library's output. */

@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <xxhash.h>
 
-#include "cache/entry.h"
+#include "cache/cache.h"
 #include "fuzz.h"
 
 static void mend(uint8_t *at, const uint8_t *data, size_t size)

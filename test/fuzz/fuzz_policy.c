@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "cache/policy.h"
+#include "cache/cache.h"
 #include "fuzz.h"
 
 static void check(const struct cache_policy *policy)

@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "cache/cache.h"
-#include "cache/file_hash.h"
 #include "files.h"
 #include "messages.h"
 #include "os/file.h"

@@ -1,6 +1,6 @@
 /* Tests of --cache-policy: lld's grammar, its defaults, and what is wrong told apart. */
 #include "base/text.h"
-#include "cache/policy.h"
+#include "cache/cache.h"
 #include "suite.h"
 
 #define WEEK UINT64_C(604800)

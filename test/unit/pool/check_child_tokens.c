@@ -1,7 +1,6 @@
 /* Tests of the tokens that a link hands to programs with threads. */
 #include <unistd.h>
 
-#include "pool/child_tokens.h"
 #include "pool/jobserver.h"
 #include "pool/pool.h"
 #include "suite.h"

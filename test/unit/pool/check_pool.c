@@ -9,10 +9,9 @@
 
 #include "diag/events.h"
 #include "messages.h"
-#include "pool/child_tokens.h"
+#include "pool/jobserver.h"
 #include "pool/dispatch.h"
 #include "pool/pool.h"
-#include "pool/pqueue.h"
 #include "suite.h"
 
 /* The Makefile puts these in the place of the C library's functions (-Wl,--wrap). */

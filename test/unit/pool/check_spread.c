@@ -1,5 +1,5 @@
 /* check_spread.c: every item once, messages in the order of the items, failures raised. */
-#include "pool/spread.h"
+#include "pool/dispatch.h"
 
 #include <stdatomic.h>
 #include <unistd.h>
