@@ -2,11 +2,14 @@
  *
  * Depending on the inputs, each chunk is assembled as a whole program, or as code that is merged.
  */
+#include <elf.h>
 #include <inttypes.h>
+#include <string.h>
 
 #include "assemble/assemble.h"
 #include "base/context.h"
 #include "base/memory.h"
+#include "cubin/format.h"
 #include "diag/diag.h"
 #include "link/stages.h"
 #include "options/consensus.h"
@@ -68,6 +71,23 @@ static const char *const *assembler_options(struct link *link, const struct chun
         return given;
     return forward_to_ptxas(&link->arena, &link->agreement, &request->options, given,
                             is_whole(link, chunks));
+}
+
+bool whole_program_is(struct bytes data)
+{
+    Elf64_Ehdr header;
+
+    if (data.size < sizeof header)
+        return false;
+    memcpy(&header, data.data, sizeof header);
+    return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_EXEC;
+}
+
+bool whole_program_has_abi(struct bytes data, enum merge_abi wanted)
+{
+    bool is_old = data.size > EI_OSABI && data.data[EI_OSABI] == CUBIN_OLD_OSABI;
+
+    return wanted == MERGE_ABI_AUTO || is_old == (wanted == MERGE_ABI_7);
 }
 
 bool stage_is_finished(const struct link *link)

@@ -114,16 +114,6 @@ bool exact_is_known(const void *chunks, struct bytes cubin);
  * kernels at once. The error names the first section that differs. */
 bool exact_verify(struct bytes program, struct bytes whole);
 
-/* exact_probe.c: whether what the assembler makes of chunks can be joined: found before any chunk
- * is assembled, so that a program that must be assembled in one piece is not assembled twice */
-
-/* Why the program must be assembled in one piece, as far as options and target tell; or NULL. */
-const char *exact_probe_options(const struct link *link);
-
-/* Sets link->cut.obstacle to the same, as far as ptxas's version tells, or a small program that it
- * is given, in chunks and in one piece, or that is taken from the cache. */
-bool exact_probe_find(struct link *link);
-
 /* stage_assemble.c: from the chunks to their cubins, or to the program's */
 
 /* Opens the assembler, unless it is open. */
@@ -147,27 +137,25 @@ const struct chunk_cubin *stage_program_cubin(const struct link *link);
 /* Whether the only cubin is already the whole link's result. */
 bool stage_is_finished(const struct link *link);
 
-/* whole_program.c: a cubin that needs no merge, since an assembler made it of a whole program
- *
- * Measured on nvlink: under -lto, when nothing but LTO-IR is linked and the link is not split, the
- * output is byte for byte what ptxas writes for the program without -c: an executable, in which
- * each kernel has its own copies of the functions it calls. The same is done here; only names that
- * linking the PTX had to change are restored. */
-
 /* True for an executable cubin, by its ELF header. */
 bool whole_program_is(struct bytes data);
 
 /* Whether it has the requested ABI. */
 bool whole_program_has_abi(struct bytes data, enum merge_abi wanted);
 
+/* stage_merge.c: from the cubins to one image, unless an assembler made it of a whole program
+ *
+ * Measured on nvlink: under -lto, when nothing but LTO-IR is linked and the link is not split, the
+ * output is byte for byte what ptxas writes for the program without -c: an executable, in which
+ * each kernel has its own copies of the functions it calls. The same is done here; only names that
+ * linking the PTX had to change are restored. */
+
+bool stage_merge(struct link *link);
+
 /* Takes the executable in data[0..size), of the chunk with the name `name`: checks it, restores its
  * symbols' names from chunks->symbols, in place, and fills in `report` (NULL = not wanted). */
 bool whole_program_take(void *data, size_t size, const char *name, const struct chunks *chunks,
                         struct merge_report *report);
-
-/* stage_merge.c: from the cubins to one image */
-
-bool stage_merge(struct link *link);
 
 /* link_cache.c: whole links in the cache: the same code and the same options give the same output
  * and the same messages, without linking a program
@@ -223,8 +211,6 @@ bool stage_write(const struct link *link);
  * as output; under --dry-run; or with a plan. */
 bool stage_end_early(const struct link *link);
 
-/* overwrite_check.c: a link overwrites no file that it reads or writes */
-
 /* False, reported, when a path of the request occurs twice, under whatever names and through
  * whatever links, and is written at least once: by an option, by --keep, or as what standard output
  * leads to, if something is printed. What is read includes libraries, members of thin archives, the
@@ -234,16 +220,13 @@ bool stage_end_early(const struct link *link);
 bool overwrite_check(const struct link_request *request, const struct inputs *inputs,
                      const char *dependencies);
 
-/* save_temps.c: --keep=DIR: intermediate results of the stages, as files for people and other
+/* --keep=DIR: intermediate results of the stages, as files for people and other
  * tools: the PTX that libnvJitLink made, lto.ptx, and if it was joined from parts lto-0.ptx, ...;
  * that of libLLVM, bitcode.ptx or bitcode-0.ptx, ...; the program as one module, linked.ptx, or
- * linked-0.ptx, ... if there are several; chunk-0.ptx, ... and chunk-0.cubin, ... */
-
-/* Writes STEM.SUFFIX, or STEM-INDEX.SUFFIX (SIZE_MAX = none), into the folder, if one is requested,
+ * linked-0.ptx, ... if there are several; chunk-0.ptx, ... and chunk-0.cubin, ...
+ *
+ * Writes STEM.SUFFIX, or STEM-INDEX.SUFFIX (SIZE_MAX = none), into the folder, if one is requested,
  * and makes that if it is missing. False, and a fatal diagnostic, when the file cannot be written.
  */
 bool save_temps(const struct link *link, const char *stem, size_t index, const char *suffix,
                 struct bytes bytes);
-
-/* True for names that such files have in the folder. */
-bool save_temps_is_name(const char *name);
