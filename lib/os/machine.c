@@ -1,12 +1,11 @@
 /* machine.c: limits of control groups, from the process's own group up to the mount point, one
- * small file at a time.
+ * small file at a time; and the heap.
  *
  * /proc/self/cgroup names the group as its namespace sees it. In a container with the host's
  * namespace, that path does not exist below the mount point, which is then the container's own
  * group; since missing folders are skipped, the walk ends there all the same. */
 #include "os/machine.h"
 
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <malloc.h>
@@ -44,20 +43,11 @@ static const struct hierarchy memory[] = {
     {"memory", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", NULL, false},
 };
 
-/* Does not wait for a pipe's writer. */
 static FILE *open_in(const char *folder, const char *name)
 {
     char path[PATH_MAX];
-    FILE *file;
-    int fd;
 
-    if ((size_t)snprintf(path, sizeof path, "%s/%s", folder, name) >= sizeof path)
-        return NULL;
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    file = fd < 0 ? NULL : fdopen(fd, "r");
-    if (fd >= 0 && !file)
-        close(fd);
-    return file;
+    return snprintf(path, sizeof path, "%s/%s", folder, name) < PATH_MAX ? fopen(path, "re") : NULL;
 }
 
 /* Reads the file's only line, of one number or two. Returns how many there are; 0 for anything

@@ -140,19 +140,12 @@ TEST(hostile_files_are_no_limit)
     /* Lines without colons, of nothing, of bytes 0. */
     put("/proc/self/cgroup", "\n:\n::\n0:\n0::\n\0\0\n0::x\n", 22);
     ck_assert_uint_eq(cgroup_cpu_limit(root.path), 2);
-    /* Numbers without end; a folder and a pipe where a file is expected. */
+    /* Numbers without end; a folder where a file is expected. */
     memset(text, '9', sizeof text);
     put(V2 "/cpu.max", text, sizeof text);
     ck_assert_uint_eq(cgroup_cpu_limit(root.path), 0);
     put_text(V2 "/memory.max/in", "");
     ck_assert_uint_eq(cgroup_memory_limit(root.path), 0);
-}
-
-TEST(a_pipe_is_not_waited_for)
-{
-    put_text(V2 "/any", "");
-    ck_assert_int_eq(mkfifo(suite_print("%s" V2 "/cpu.max", root.path), 0600), 0);
-    ck_assert_uint_eq(cgroup_cpu_limit(root.path), 0);
 }
 
 /* The test's own processors, of which a machine may leave it one only. */
