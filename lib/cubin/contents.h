@@ -89,28 +89,6 @@ struct frame {
  * another order or damaged. */
 bool frames_next(struct bytes data, size_t *at, struct frame *frame);
 
-/* All that must be equal in two functions that are one, as bytes: the contents, relocations and
- * records of their sections. */
-struct description {
-    struct buffer *to;         /* grows */
-    const struct cubin *cubin; /* of the function */
-    /* Appends what the cubin's symbol stands for, which the caller knows. */
-    void (*put_symbol)(void *argument, uint32_t symbol);
-    void *argument;
-    const bool *is_bound; /* by symbol: it is not external to the program, although an EXTERNS
-                             record has it; NULL = all are external */
-};
-
-/* Appends the bytes and how many they are. */
-void describe_bytes(struct buffer *to, struct bytes bytes);
-
-/* A record, without symbols of EXTERNS that are bound; nothing if none is left. */
-void describe_record(const struct description *description, const struct info_record *record);
-
-/* A section of the function: its header without name and links, and contents. Not in it: indices of
- * sections and symbols, but those of relocations and records. */
-void describe_section(const struct description *description, const struct cubin_section *section);
-
 /* unknown.c: sections of kinds that no row of sections.def describes, and records that none of
  * attributes.def and compat.def does, as newer toolkits may add.
  *

@@ -9,7 +9,6 @@
 #include "join/join_plan.h"
 
 #include "base/context.h"
-#include "cubin/contents.h"
 
 struct group {
     struct join_entity *first;
@@ -27,6 +26,14 @@ struct fold {
     const struct join_entity *copy; /* the function in its chunk that is being described */
     struct buffer *to;
 };
+
+/* Every list in a description is preceded by its length or ended by a mark, so that different
+ * functions never have one description. */
+static void describe_bytes(struct buffer *to, struct bytes bytes)
+{
+    buffer_u64(to, bytes.size);
+    buffer_append(to, bytes.data, bytes.size);
+}
 
 /* First word of a symbol's description. */
 enum symbol_kind {
@@ -73,9 +80,8 @@ struct join_entity *join_function_of(struct join_entity *entity)
 }
 
 /* Describes what a symbol of the chunk stands for. */
-static void describe_symbol(void *argument, uint32_t index)
+static void describe_symbol(struct fold *fold, uint32_t index)
 {
-    struct fold *fold = argument;
     const struct join_input *input = fold->copy->input;
     const struct cubin_symbol *symbol = &input->cubin->symbols[index];
     const struct join_section *section = join_section_of(input, index);
@@ -102,30 +108,83 @@ static void describe_symbol(void *argument, uint32_t index)
     }
 }
 
+static bool is_bound_word(const struct fold *fold, const struct info_record *record, size_t word)
+{
+    return record->attribute == EIATTR_EXTERNS &&
+           fold->copy->input->is_bound[info_word(record->payload, word)];
+}
+
+/* Describes records, without symbols of EXTERNS that are bound; nothing of one if none is left. */
+static void describe_records(struct fold *fold, struct bytes data)
+{
+    struct info_record record;
+
+    while (info_next(&data, &record)) {
+        size_t words = info_symbol_words(&record), kept = 0;
+        struct bytes rest = record.payload;
+
+        for (size_t i = 0; i < words; i++)
+            kept += !is_bound_word(fold, &record, i);
+        if (record.attribute == EIATTR_EXTERNS && kept == 0)
+            continue;
+        info_put_head(fold->to, record.format, record.attribute, record.value);
+        buffer_u32(fold->to, (uint32_t)kept);
+        for (size_t i = 0; i < words; i++)
+            if (!is_bound_word(fold, &record, i))
+                describe_symbol(fold, info_word(record.payload, i));
+        bytes_slice(rest, words * 4, rest.size - words * 4, &rest);
+        describe_bytes(fold->to, rest);
+    }
+}
+
+/* Describes a section: its header without links, and contents. Not in it: indices of sections and
+ * symbols, but those of relocations and records. */
+static void describe_section(struct fold *fold, const struct cubin_section *section)
+{
+    struct buffer *to = fold->to;
+    struct bytes data = section->data;
+
+    describe_bytes(to, text_bytes(section->name));
+    buffer_u32(to, section->type);
+    buffer_u64(to, section->flags);
+    buffer_u64(to, section->alignment);
+    buffer_u32(to, cubin_is_text(section) ? section->info >> 24 : 0); /* number of registers */
+    if (section->type == SHT_CUDA_INFO || section->type == SHT_CUDA_MERC_INFO) {
+        describe_records(fold, data);
+        buffer_u32(to, 0); /* no record begins with 0 */
+    } else if (format_is_relocations(section->type)) {
+        buffer_u64(to, section->relocation_count);
+        for (size_t i = 0; i < section->relocation_count; i++) {
+            const struct cubin_relocation *relocation = &section->relocations[i];
+
+            buffer_u64(to, relocation->offset);
+            buffer_u32(to, relocation->type);
+            buffer_u64(to, (uint64_t)relocation->addend);
+            describe_symbol(fold, relocation->symbol);
+        }
+    } else {
+        if (section->type == SHT_CUDA_CAPMERC) /* begins with the index of the code section */
+            bytes_slice(data, 4, data.size - 4, &data);
+        buffer_u64(to, section->size);
+        describe_bytes(to, data);
+    }
+}
+
 /* Describes all that must be equal in a function's copies, including its records in the module's
  * .nv.info (registers, stack). */
 static void describe_copy(struct fold *fold, const struct join_entity *entity)
 {
-    const struct join_input *input = entity->input;
     struct buffer *to = fold->to;
-    struct description description = {to, input->cubin, describe_symbol, fold, input->is_bound};
-    struct info_record record;
 
     fold->copy = entity;
     to->size = 0;
     buffer_u64(to, entity->source->value);
     buffer_u64(to, entity->source->size);
     buffer_u32(to, entity->source->other);
-    for (const struct join_record *r = input->first_record[entity->symbol]; r; r = r->next) {
-        struct bytes raw = r->raw;
-
-        while (info_next(&raw, &record))
-            describe_record(&description, &record);
-    }
-    for (const struct join_section *s = entity->section; s; s = s->next_owned) {
-        describe_bytes(to, text_bytes(s->source->name));
-        describe_section(&description, s->source);
-    }
+    for (const struct join_record *r = entity->input->first_record[entity->symbol]; r; r = r->next)
+        describe_records(fold, r->raw);
+    for (const struct join_section *s = entity->section; s; s = s->next_owned)
+        describe_section(fold, s->source);
 }
 
 /* Gathers the local functions by name. */
