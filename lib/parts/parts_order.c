@@ -372,13 +372,6 @@ static void note_declarations(struct joining *joining)
     }
 }
 
-static bool is_declaration_place(struct joined_place place)
-{
-    const struct joined_symbol *symbol = place.version->symbol;
-
-    return place.is_declaration || (symbol->is_function && !symbol->is_defined);
-}
-
 /* Adds the missing declarations after the existing ones. Undefined functions are always declared.
  */
 static void add_declarations(struct joining *joining)
@@ -391,9 +384,12 @@ static void add_declarations(struct joining *joining)
             list[i].version->line = (uint32_t)i;
     note_declarations(joining);
     for (size_t i = 0; i < count; i++) {
+        const struct joined_symbol *symbol = list[i].version->symbol;
+
         if (list[i].is_declaration)
             list[i].version->is_declared = false;
-        heads = is_declaration_place(list[i]) ? i + 1 : heads;
+        if (list[i].is_declaration || (symbol->is_function && !symbol->is_defined))
+            heads = i + 1;
     }
     made = arena_alloc(&joining->arena, 2 * count, sizeof *made);
     if (heads)

@@ -186,22 +186,19 @@ static uint64_t hash_content(struct naming *naming, uint32_t part, const struct 
 
 /* Records the contents of private strings; if several have the same name, they get names of their
  * own. */
-static void note_string(struct naming *naming, uint32_t part, const struct ptx_item *item)
+static void note_strings(struct naming *naming, uint32_t part)
 {
-    uint32_t hash = (uint32_t)(hash_content(naming, part, item) >> 33);
+    const struct ptx_module *module = &naming->joining->parts[part].module;
 
-    if (table_add(&naming->strings, item->name, hash) != hash)
-        table_set(&naming->strings, item->name, SEVERAL);
-}
+    for (const struct ptx_item *i = module->items; i < module->items + module->item_count; i++) {
+        uint32_t hash;
 
-static void note_strings(struct naming *naming)
-{
-    const struct joining *joining = naming->joining;
-
-    for (uint32_t i = 0; i < joining->part_count; i++)
-        for (size_t j = 0; j < joining->parts[i].module.item_count; j++)
-            if (is_private(&joining->parts[i].module.items[j], TEXT("$str")))
-                note_string(naming, i, &joining->parts[i].module.items[j]);
+        if (!is_private(i, TEXT("$str")))
+            continue;
+        hash = (uint32_t)(hash_content(naming, part, i) >> 33);
+        if (table_add(&naming->strings, i->name, hash) != hash)
+            table_set(&naming->strings, i->name, SEVERAL);
+    }
 }
 
 /* The program's name for a part's item. */
@@ -258,12 +255,10 @@ static bool enter_item(struct naming *naming, uint32_t part, const struct ptx_it
 
     if (entry->item && entry->item->is_definition)
         return !item->is_definition || parts_differ(joining, "definitions of ", item->name);
-    if (entry->item) {
-        if (item->is_definition)
-            entry->item = item;
+    if (!entry->item || item->is_definition)
+        entry->item = item;
+    if (entry->symbol)
         return true;
-    }
-    entry->item = item;
     entry->symbol = symbol = symbol_of_name(naming, program_name(naming, part, item));
     if (!symbol->first_entry)
         symbol->first_entry = entry;
@@ -372,7 +367,8 @@ bool parts_name(struct joining *joining)
     CONTEXT_DEFER(table_cleanup, &naming.strings);
     CONTEXT_DEFER(table_cleanup, &naming.files);
     CONTEXT_DEFER(buffer_cleanup, &naming.content);
-    note_strings(&naming);
+    for (uint32_t i = 0; i < joining->part_count; i++)
+        note_strings(&naming, i);
     for (uint32_t i = 0; i < joining->part_count; i++)
         if (!name_items(&naming, i, &joining->parts[i].module) ||
             !name_items(&naming, i, &joining->parts[i].lifted))

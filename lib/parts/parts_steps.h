@@ -142,16 +142,6 @@ static inline bool parts_differ(struct joining *joining, const char *what, struc
     return false;
 }
 
-/* parts_read.c: parses the texts. PARTS_JOINED when there is no error yet. */
-enum parts_answer parts_read(struct joining *joining);
-
-/* The comment before a variable that is in the body of the only function that uses it. */
-#define PARTS_DEMOTED "// demoted variable"
-
-/* parts_read.c: finds the declaration of a .shared variable that begins at or after `at` of a body,
- * up to its semicolon, and the variable's name. False when there is none. */
-bool parts_demoted(struct text body, size_t at, struct text *name, struct text *statement);
-
 /* The entry of a part's name, or NULL. */
 static inline struct part_entry *parts_entry(const struct joining *joining, uint32_t part,
                                              struct text name)
@@ -161,8 +151,17 @@ static inline struct part_entry *parts_entry(const struct joining *joining, uint
     return at == TABLE_NONE ? NULL : joining->entries[at];
 }
 
-/* parts_read.c: makes one symbol for each name, one number for each file and string. */
+/* parts_read.c: parses the texts (PARTS_JOINED when there is no error yet); makes one symbol for
+ * each name, one number for each file and string. */
+enum parts_answer parts_read(struct joining *joining);
 bool parts_name(struct joining *joining);
+
+/* The comment before a variable that is in the body of the only function that uses it. */
+#define PARTS_DEMOTED "// demoted variable"
+
+/* Finds the declaration of a .shared variable that begins at or after `at` of a body, up to its
+ * semicolon, and the variable's name. False when there is none. */
+bool parts_demoted(struct text body, size_t at, struct text *name, struct text *statement);
 
 /* parts_text.c: renders an entry's item into `rendering` with the program's names, from after its
  * linkage. Records whose address is taken. */
@@ -171,17 +170,17 @@ void parts_render(struct joining *joining, const struct part_entry *entry);
 /* parts_versions.c: compares the parts' texts of each symbol. */
 bool parts_agree(struct joining *joining);
 
-/* parts_versions.c: the version that a reference in a version means, or NULL. */
+/* The version that a reference in a version means, or NULL. */
 struct symbol_version *parts_meant(const struct joining *joining,
                                    const struct symbol_version *version,
                                    struct joined_reference reference);
 
+/* Renames all versions of each symbol except one, renders again the texts that name them, and
+ * counts the functions that stay in several. */
+void parts_name_versions(struct joining *joining);
+
 /* parts_order.c: decides which versions come into the text, and their order. */
 void parts_arrange(struct joining *joining);
 
-/* parts_order.c: whether the symbol is a variable that host code does not name. */
+/* Whether the symbol is a variable that host code does not name. */
 bool parts_is_hidden(const struct joining *joining, const struct joined_symbol *symbol);
-
-/* parts_versions.c: renames all versions of each symbol except one, renders again the texts that
- * name them, and counts the functions that stay in several. */
-void parts_name_versions(struct joining *joining);

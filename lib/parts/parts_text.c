@@ -53,17 +53,6 @@ static void replace_number(struct reading *reading, size_t at, size_t end, uint3
     replace_part(reading, at, end, text_of(digits));
 }
 
-static void add_text_reference(struct joining *joining, struct joined_symbol *symbol, bool is_call)
-{
-    struct rendering *rendering = &joining->rendering;
-
-    if (symbol->stamps[is_call] == rendering->stamp)
-        return;
-    symbol->stamps[is_call] = rendering->stamp;
-    ARENA_PUSH(&joining->arena, rendering->references, rendering->reference_count,
-               rendering->reference_capacity) = (struct joined_reference){symbol, is_call};
-}
-
 /* The symbol's name in references from an entry's part. */
 static struct text name_for(const struct part_entry *entry, bool is_call)
 {
@@ -115,14 +104,19 @@ static void render_local(struct reading *reading, struct token token, struct tex
 static void render_entry(struct reading *reading, struct token token, struct part_entry *entry,
                          bool is_call)
 {
+    struct rendering *rendering = reading->rendering;
+    struct joined_symbol *symbol = entry->symbol;
     struct text name = entry->replacement;
 
     if (entry == reading->own) {
         name = name_for(entry, true);
-    } else if (entry->symbol) {
-        is_call &= entry->symbol->is_function;
+    } else if (symbol) {
+        is_call &= symbol->is_function;
         entry->is_address_taken |= !is_call;
-        add_text_reference(reading->joining, entry->symbol, is_call);
+        if (symbol->stamps[is_call] != rendering->stamp)
+            ARENA_PUSH(&reading->joining->arena, rendering->references, rendering->reference_count,
+                       rendering->reference_capacity) = (struct joined_reference){symbol, is_call};
+        symbol->stamps[is_call] = rendering->stamp;
         name = name_for(entry, is_call);
     }
     if (!text_equal(name, entry->name))

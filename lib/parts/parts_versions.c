@@ -78,13 +78,8 @@ static struct symbol_version *find_version(const struct joining *joining,
     return version;
 }
 
-static uint8_t stronger(uint8_t first, uint8_t second)
-{
-    static const uint8_t strength[] = {
-        [PTX_INTERNAL] = 1, [PTX_EXTERN] = 0, [PTX_COMMON] = 2, [PTX_WEAK] = 3, [PTX_VISIBLE] = 4};
-
-    return strength[second] > strength[first] ? second : first;
-}
+static const uint8_t strength[] = {
+    [PTX_INTERNAL] = 1, [PTX_EXTERN] = 0, [PTX_COMMON] = 2, [PTX_WEAK] = 3, [PTX_VISIBLE] = 4};
 
 /* Compares one part's text of a symbol with those of the parts before it. */
 static bool add_entry(struct joining *joining, struct part_entry *entry)
@@ -102,7 +97,8 @@ static bool add_entry(struct joining *joining, struct part_entry *entry)
     symbol->is_function = is_function;
     symbol->is_entry = is_function && item->function.is_entry;
     symbol->is_defined = item->is_definition;
-    symbol->linkage = entry == first ? item->linkage : stronger(symbol->linkage, item->linkage);
+    if (entry == first || strength[item->linkage] > strength[symbol->linkage])
+        symbol->linkage = item->linkage;
     parts_render(joining, entry);
     entry->version = find_version(joining, symbol);
     if (entry->version)
