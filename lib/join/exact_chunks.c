@@ -27,7 +27,8 @@ int exact_join_compare(unsigned version)
 void exact_refuse(struct exact *join, const struct exact_input *input, size_t section,
                   const char *what)
 {
-    *join->why = (struct exact_join_difference){.chunk = input ? input->chunk : 0, .what = what};
+    *join->why = (struct exact_join_difference){.chunk = input ? (size_t)(input - join->inputs) : 0,
+                                                .what = what};
     if (section > 0 && input && section < input->cubin.section_count)
         join->why->section = input->cubin.sections[section].name;
     context_raise(LINK_FAILED);
@@ -251,7 +252,7 @@ static void read_chunk(struct exact *join, struct exact_input *input)
 {
     bool is_read;
 
-    input->file = join->request->chunks[input->chunk];
+    input->file = join->request->chunks[input - join->inputs];
     {
         DIAG_SILENCE();
         is_read = cubin_read(&input->cubin, "chunk", input->file);

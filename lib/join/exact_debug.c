@@ -31,16 +31,26 @@ static struct bytes find_chunk_contents(const struct exact *join, const struct e
     return input->cubin.sections[exact_section_of(join, input, out)].data;
 }
 
-/* `is_falling`: the relocations stand in the reverse order of the units. */
-static void read_records(struct exact *join, struct units *units, bool is_falling)
+/* Reads those of the chunk's section that is `out` of the result. `is_falling`: the relocations
+ * stand in the reverse order of the units. */
+static struct units read_units(struct exact *join, struct exact_input *input, uint32_t out,
+                               uint32_t relocations, bool is_falling)
 {
-    const struct cubin_section *list = &units->input->cubin.sections[units->records_index];
+    uint32_t records = relocations ? exact_section_of(join, input, relocations) : 0;
+    const struct cubin_section *list = &input->cubin.sections[records];
     size_t count = list->relocation_count;
+    struct units units = {
+        .input = input,
+        .index = exact_section_of(join, input, out),
+        .records_index = records,
+        .data = find_chunk_contents(join, input, out),
+        .records = arena_alloc(&join->arena, count, sizeof *units.records),
+        .record_count = count,
+    };
 
-    units->records = arena_alloc(&join->arena, count, sizeof *units->records);
-    units->record_count = count;
     for (size_t i = 0; i < count; i++)
-        units->records[is_falling ? count - 1 - i : i] = list->relocations[i];
+        units.records[is_falling ? count - 1 - i : i] = list->relocations[i];
+    return units;
 }
 
 /* Adds the bytes from `begin` to `end` to the list, with the relocations there, of which the first
@@ -251,15 +261,8 @@ void exact_fill_units(struct exact *join, uint32_t out, uint32_t relocations)
     if (!are_frames)
         header = find_chunk_contents(join, find_header(join, join->image.sections[out].name), out);
     for (size_t i = 0; i < join->count; i++) {
-        struct exact_input *input = &join->inputs[i];
-        struct units units = {
-            .input = input,
-            .index = exact_section_of(join, input, out),
-            .records_index = relocations ? exact_section_of(join, input, relocations) : 0,
-            .data = find_chunk_contents(join, input, out),
-        };
+        struct units units = read_units(join, &join->inputs[i], out, relocations, is_falling);
 
-        read_records(join, &units, is_falling);
         if (!are_frames)
             check_table_header(join, &units, header);
         (are_frames ? list_frames : list_sequences)(join, &units, &all);

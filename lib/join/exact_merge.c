@@ -213,11 +213,11 @@ static void emit_ends(struct merge_run *merge)
 {
     struct exact *join = merge->join;
     struct exact_list *out = merge->out;
-    size_t begin = out->count;
+    size_t begin = out->count, first = (size_t)(join->ends - join->inputs);
 
     for (size_t i = 0; i < join->count; i++) {
         const struct exact_input *input =
-            i == 0 ? join->ends : &join->inputs[i <= join->ends->chunk ? i - 1 : i];
+            i == 0 ? join->ends : &join->inputs[i <= first ? i - 1 : i];
         size_t place = begin;
 
         if (input->merge.end - input->merge.last > MOST_ENDS)

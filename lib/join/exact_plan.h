@@ -57,7 +57,6 @@ struct exact_form {
 
 /* One chunk. */
 struct exact_input {
-    size_t chunk; /* its place in the request */
     struct bytes file;
     struct cubin cubin;
     size_t locals;            /* rows of the symbol table before the globals */

@@ -145,8 +145,6 @@ static bool join_chunks(struct buffer *image, const struct exact_join_request *r
     CONTEXT_DEFER(free_exact, &join);
     join.inputs = arena_zalloc(&join.arena, request->count, sizeof *join.inputs);
     join.count = request->count;
-    for (size_t i = 0; i < join.count; i++)
-        join.inputs[i].chunk = i;
     code = context_run(join_whole, &join);
     if (code == LINK_OK)
         image_bytes(&join.image, image);

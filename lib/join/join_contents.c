@@ -403,18 +403,11 @@ static void fill_joined_callgraph(struct join *join, struct image_strings *strin
     take_scratch(join, join->made[CLASS_CALLGRAPH]);
 }
 
-static void fill_strings(struct join *join, const struct image_strings *strings)
-{
-    struct cubin *out = join->out;
-    size_t size = strings->bytes.size;
-
-    out->strings = (struct bytes){arena_copy(&out->arena, strings->bytes.data, size, 1), size};
-    join_set_data(join, out->sections[out->symtab].link, out->strings.data, size);
-}
-
 void join_fill_sections(struct join *join)
 {
     struct image_strings strings = {0};
+    struct cubin *out = join->out;
+    uint32_t table = out->sections[out->symtab].link;
 
     CONTEXT_DEFER(image_strings_free, &strings);
     image_string(&strings, (struct text){0});
@@ -429,5 +422,7 @@ void join_fill_sections(struct join *join)
         take_scratch(join, join->made[CLASS_PROTOTYPE]);
     }
     join_fill_mercury(join, &strings);
-    fill_strings(join, &strings);
+    buffer_append(&join->scratch, strings.bytes.data, strings.bytes.size);
+    take_scratch(join, table);
+    out->strings = out->sections[table].data;
 }

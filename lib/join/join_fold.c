@@ -195,8 +195,8 @@ static void find_copies(struct fold *fold, struct table *names)
     for (size_t i = 0; i < join->entity_count; i++) {
         struct join_entity *entity = &join->entities[i];
 
-        if (!entity->is_local || entity->source->type != STT_FUNC || !entity->section ||
-            !cubin_is_text(entity->section->source))
+        if (entity->source->binding != STB_LOCAL || entity->source->type != STT_FUNC ||
+            !entity->section || !cubin_is_text(entity->section->source))
             continue;
         entity->group = table_add(names, entity->name, (uint32_t)fold->group_count);
         if (entity->group == fold->group_count)

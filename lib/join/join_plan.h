@@ -116,7 +116,6 @@ struct join_entity {
     uint32_t listed;                   /* index among the chunk symbols, or JOIN_NONE */
     uint32_t group;     /* local functions: copies have the same one; else JOIN_NONE */
     uint32_t user;      /* position of the first function that refers to it, or JOIN_NONE */
-    bool is_local;      /* STB_LOCAL in its chunk */
     bool is_by_name;    /* the same name is the same entity in every chunk */
     bool has_prototype; /* the call graph has it, for the function's address */
     bool used_by_data;
@@ -163,8 +162,8 @@ struct join {
 /* An object that only a copy of a function that was folded away refers to. */
 static inline bool join_is_dropped(const struct join_entity *entity)
 {
-    return entity->is_local && entity->listed == JOIN_NONE && entity->user == JOIN_NONE &&
-           entity->used_by_copy && !entity->used_by_data;
+    return entity->source->binding == STB_LOCAL && entity->listed == JOIN_NONE &&
+           entity->user == JOIN_NONE && entity->used_by_copy && !entity->used_by_data;
 }
 
 /* Mercury's twin of variables, which is laid out like the variables. */

@@ -30,7 +30,6 @@ static void define_entity(struct join_entity *entity, struct join_input *input, 
     entity->symbol = symbol;
     entity->source = source;
     entity->section = join_section_of(input, symbol);
-    entity->is_local = source->binding == STB_LOCAL;
     entity->value = source->value;
     entity->size = source->size;
 }
@@ -251,7 +250,7 @@ struct calls {
 /* Whether its first user places it: local, and not listed. */
 static bool is_helper(const struct join_entity *entity)
 {
-    return entity->is_local && entity->listed == JOIN_NONE;
+    return entity->source->binding == STB_LOCAL && entity->listed == JOIN_NONE;
 }
 
 /* Sets the entity of each code section of a chunk whose definition is kept: its function's, else an

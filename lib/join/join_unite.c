@@ -127,11 +127,6 @@ static bool cut_objects(struct join *join, struct join_section *section)
            gaps_are_zero(section->source->data, section->blocks, section->block_count);
 }
 
-static bool is_address(uint32_t type)
-{
-    return type == R_CUDA_64 || type == R_MERCURY_64 || type == R_MERCURY_FUNC64;
-}
-
 /* All 64-bit fields of the section that hold a symbol's address, by offset. */
 static struct object *find_fields(struct join *join, const struct join_section *section,
                                   size_t *count)
@@ -141,10 +136,13 @@ static struct object *find_fields(struct join *join, const struct join_section *
 
     *count = 0;
     for (const struct join_section *s = section->first_relocations; s; s = s->next_relocations)
-        for (size_t k = 0; k < s->relocation_count; k++)
-            if (is_address(s->relocations[k].type))
-                ARENA_PUSH(&join->arena, fields, *count, capacity) = (struct object){
-                    s->relocations[k].offset, sizeof(uint64_t), s->relocations[k].symbol};
+        for (size_t k = 0; k < s->relocation_count; k++) {
+            const struct cubin_relocation *r = &s->relocations[k];
+
+            if (r->type == R_CUDA_64 || r->type == R_MERCURY_64 || r->type == R_MERCURY_FUNC64)
+                ARENA_PUSH(&join->arena, fields, *count, capacity) =
+                    (struct object){r->offset, sizeof(uint64_t), r->symbol};
+        }
     SORT(fields, *count, compare_objects);
     return fields;
 }
@@ -211,18 +209,6 @@ static bool cut_blocks(struct join *join, struct join_section *section)
         return cut_objects(join, section);
     return (section->united->is_frames || cubin_is_kind(source, KIND_LINES)) &&
            cut_debug_units(join, section);
-}
-
-/* Makes the whole section one block. */
-static void make_one_block(struct join *join, struct join_section *section)
-{
-    struct join_block *block;
-
-    section->blocks = arena_alloc(&join->arena, 1, sizeof *section->blocks);
-    section->block_count = 0;
-    block = append_block(section, 0, section->source->size);
-    block->alignment = section->source->alignment;
-    block->is_kept = true;
 }
 
 const struct join_block *join_blocks_at(const struct join_section *section, uint64_t offset)
@@ -358,8 +344,15 @@ static void gather_blocks(struct join *join, struct join_section *section)
 {
     struct united_section *united = section->united;
 
-    if (united->way == UNITED_WHOLE)
-        make_one_block(join, section);
+    if (united->way == UNITED_WHOLE) {
+        struct join_block whole = {.section = section,
+                                   .size = section->source->size,
+                                   .alignment = section->source->alignment,
+                                   .is_kept = true};
+
+        section->blocks = arena_copy(&join->arena, &whole, 1, sizeof whole);
+        section->block_count = 1;
+    }
     for (size_t i = 0; i < section->block_count; i++)
         if (section->blocks[i].is_kept)
             ARENA_PUSH(&join->arena, united->blocks, united->block_count, united->block_capacity) =

@@ -48,7 +48,7 @@ static struct buffer merge(const char *const chunks[2], const char *owners, uint
 {
     struct exact_join_difference why = {0};
     struct exact_kernel kernels[KERNELS] = {{0}};
-    struct exact_input inputs[2] = {{.chunk = 0}, {.chunk = 1}};
+    struct exact_input inputs[2] = {0};
     struct exact join = {.why = &why,
                          .inputs = inputs,
                          .count = 2,
