@@ -176,13 +176,13 @@ $(BUILD)/public/libminilink.a: $(filter-out $(THREAD_LOG),$(LIB_OBJECTS)) $(EXPO
 
 # For programs that were written for NVIDIA's libnvJitLink: its names, on top of minilink.h, as CUDA 12's toolkits have
 # them and as CUDA 13's have. The loader finds it in its own folder only, where it is asked to (LD_LIBRARY_PATH).
-$(NVJITLINK).12 $(NVJITLINK).13: $(NVJITLINK).%: $(BUILD)/nvjitlink/exports-%.o $(BUILD)/libminilink.a \
-    $(filter-out %/exports.o,$(NVJITLINK_SOURCES:%.c=$(BUILD)/%.o)) lib/library/nvjitlink/exports-%.map
+$(NVJITLINK).12 $(NVJITLINK).13: $(NVJITLINK).%: $(BUILD)/nvjitlink/nvjitlink-%.o $(BUILD)/libminilink.a \
+    $(filter-out %/nvjitlink.o,$(NVJITLINK_SOURCES:%.c=$(BUILD)/%.o)) lib/library/nvjitlink/exports-%.map
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -Wl,-soname,libnvJitLink.so.$* -Wl,-Bsymbolic \
 	    -Wl,--version-script=lib/library/nvjitlink/exports-$*.map -Wl,--exclude-libs,ALL -Wl,-z,nodelete \
 	    $(if $(SANITIZE),,-Wl,-z,defs) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LDLIBS)
 
-$(BUILD)/nvjitlink/exports-12.o $(BUILD)/nvjitlink/exports-13.o: $(BUILD)/nvjitlink/exports-%.o: lib/library/nvjitlink/exports.c Makefile | $(BUILD)/.looked
+$(BUILD)/nvjitlink/nvjitlink-12.o $(BUILD)/nvjitlink/nvjitlink-13.o: $(BUILD)/nvjitlink/nvjitlink-%.o: lib/library/nvjitlink/nvjitlink.c Makefile | $(BUILD)/.looked
 	$(Q)mkdir -p $(@D)
 	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -fvisibility=hidden -DNVJITLINK_MAJOR=$* -c -o $@ $<
 

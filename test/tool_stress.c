@@ -84,7 +84,7 @@ static struct link_request request_of(struct input_operand *operands, size_t cou
                                    .operand_count = count,
                                    .output = OUTPUT,
                                    .minimum_chunk = 1,
-                                   .jobserver = JOBSERVER_AUTO};
+                                   .limits.jobserver = JOBSERVER_AUTO};
 
     arch_parse(text_of("sm_90"), "sm_", &request.arch);
     request.options.split_compile = request.options.split_compile_extended = 1;

@@ -23,15 +23,6 @@
 #define MEMORY_TO_START (UINT64_C(32) << 20)
 #define MEMORY_OF_BYTE  64u
 
-/* Threads for this many pieces of work, at most one for each; 0 = one for each CPU. */
-static uint32_t threads_for(uint32_t threads, size_t pieces)
-{
-    size_t count = threads ? threads : pool_cpu_count();
-
-    count = count > pieces ? pieces : count;
-    return count ? (uint32_t)count : 1;
-}
-
 /* Functions in the largest chunk: threads inside a chunk share them. */
 static uint32_t most_functions(const struct chunks *chunks)
 {
@@ -43,31 +34,21 @@ static uint32_t most_functions(const struct chunks *chunks)
 }
 
 /* Sets the number of threads that take chunks, and of threads that the assembler may use inside
- * each chunk. --threads limits their product. */
+ * each chunk. --threads limits their product; --memory-limit the chunks that are assembled at the
+ * same time, but not the threads inside a chunk. */
 static void count_threads(struct assembly *assembly)
 {
     const struct assemble_request *request = assembly->request;
-    uint32_t limit = pool_sequential_reason() ? 1 : request->thread_limit;
-    uint32_t threads = threads_for(request->threads, assembly->count);
-
-    if (limit && threads > limit)
-        threads = limit;
-    assembly->threads = threads;
-    assembly->job.threads =
-        threads > 1 ? 1 : threads_for(request->inner_threads, most_functions(assembly->chunks));
-    assembly->job.thread_limit = limit / threads;
-}
-
-/* --memory-limit: assembles fewer chunks at the same time; threads inside a chunk do not change. */
-static void fit_into_memory(struct assembly *assembly)
-{
     size_t count = assembly->count;
     uint64_t *needs = arena_alloc(&assembly->arena, count, sizeof *needs);
+    uint32_t threads = pool_threads(request->threads, request->limits.threads, count);
+    uint32_t inner = threads > 1 ? 1 : request->inner_threads;
 
+    assembly->job.threads = pool_threads(inner, 0, most_functions(assembly->chunks));
+    assembly->job.thread_limit = pool_sequential_reason() ? 1 : request->limits.threads / threads;
     for (size_t i = 0; i < count; i++)
         needs[i] = MEMORY_TO_START + MEMORY_OF_BYTE * assembly->chunks->list[i].text.size;
-    assembly->threads =
-        memory_budget_threads(assembly->threads, assembly->request->memory_limit, needs, count);
+    assembly->threads = memory_budget_threads(threads, request->limits.memory, needs, count);
 }
 
 /* The options of a chunk that has some of its own: these, then the request's, of which the limit on
@@ -117,9 +98,8 @@ static void prepare_outputs(struct assembly *assembly)
     assembly->job = (struct minilink_job){.size = sizeof(struct minilink_job),
                                           .arch = arch_name(request->arch, assembly->arch),
                                           .line_info = request->line_info,
-                                          .jobserver = request->jobserver};
+                                          .jobserver = request->limits.jobserver};
     count_threads(assembly);
-    fit_into_memory(assembly);
     for (size_t i = 0; i < count; i++) {
         struct chunk_output *output = &assembly->outputs[i];
 
@@ -197,7 +177,7 @@ static uint32_t run_tasks(const struct assembly *assembly)
         .tasks = assembly->tasks,
         .count = assembly->task_count,
         .threads = assembly->threads,
-        .jobserver = request->jobserver,
+        .jobserver = request->limits.jobserver,
         .child_threads = request->assembler->ptxas.path ? child_threads(assembly) : 1,
         .is_cancelled = workitem_is_cancelled,
     };
@@ -367,7 +347,7 @@ static enum link_code run_assembly(void *argument)
     cubins->list = memory_zalloc(assembly->count, sizeof *cubins->list);
     cubins->count = assembly->count;
     tell_options(assembly);
-    cancellation_watch(assembly->request->stop, workitem_cancel_all, assembly);
+    cancellation_watch(assembly->request->limits.stop, workitem_cancel_all, assembly);
     make_chunk_tasks(assembly);
     if (assembly->request->distribution)
         code = remote_chunks_run(assembly->request, assembly->chunks, assembly->tasks,
@@ -375,7 +355,7 @@ static enum link_code run_assembly(void *argument)
     else
         cubins->threads = run_tasks(assembly);
     /* Only one thread runs now, and every token has been returned. */
-    if (cancellation_is_set(assembly->request->stop) ||
+    if (cancellation_is_set(assembly->request->limits.stop) ||
         (assembly->request->trial && assembly->request->trial->has_failed))
         return LINK_CANCELLED;
     reported = report_results(assembly);
@@ -389,7 +369,7 @@ enum link_code assemble_chunks(struct cubins *cubins, const struct chunks *chunk
     /* If memory runs out in the link thread, the workers' results must still be freed. */
     enum link_code code = context_run(run_assembly, &assembly);
 
-    cancellation_unwatch(request->stop);
+    cancellation_unwatch(request->limits.stop);
     free_assembly(&assembly, code == LINK_OK);
     return code;
 }

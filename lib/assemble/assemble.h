@@ -17,10 +17,8 @@
 #include "distribute/distribute.h"
 #include "minilink/assembler.h"
 #include "os/toolkit.h"
-#include "pool/jobserver.h"
+#include "pool/dispatch.h"
 #include "split/split.h"
-
-struct cancellation; /* os/thread.h */
 
 struct assembler_request {
     const char *name; /* "builtin", "ptxas", "plugin:/path/x.so"; NULL = builtin */
@@ -125,8 +123,8 @@ struct assemble_request {
     struct arch arch;
     uint32_t threads; /* 0 = number of online CPUs; never more than there are chunks, nor more than
                          JOBSERVER_MOST */
-    enum jobserver_use jobserver; /* turn it off when the user gave a number of threads */
-    uint32_t mode;                /* enum minilink_mode */
+    struct dispatch_limits limits;
+    uint32_t mode; /* enum minilink_mode */
     bool debug;
     bool line_info;
     uint32_t maxrregcount;
@@ -135,14 +133,10 @@ struct assemble_request {
     uint32_t inner_threads;     /* threads that the assembler may use inside one chunk where it can,
                                    unless told otherwise; 0 = number of online CPUs */
     struct chunk_trial *trial;  /* of the first cubin that is made here; or NULL */
-    struct cancellation *stop;  /* set when the cubins are no longer wanted; or NULL */
     struct cache *cache; /* searched before the assembler runs, and given its results; or NULL */
     struct cache_key identity;               /* of the assembler, when there is a cache */
     const struct distribution *distribution; /* distributor or plan for the chunks, or NULL */
-    struct watch *watch;   /* records results that a plan's jobs have left; or NULL */
-    uint32_t thread_limit; /* threads at any time, those inside chunks included; 0 = no limit */
-    uint64_t memory_limit; /* bytes: limits the number of chunks assembled at a time
-                              (pool/pool.h) */
+    struct watch *watch; /* records results that a plan's jobs have left; or NULL */
 };
 
 struct chunk_cubin {

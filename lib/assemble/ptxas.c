@@ -159,11 +159,6 @@ static const char *const *command_of(struct arena *arena, const struct ptxas *pt
 #define SHOWN_INPUT  62
 #define SHOWN_OUTPUT 63
 
-static bool is_shown_number(int fd)
-{
-    return fd == SHOWN_INPUT || fd == SHOWN_OUTPUT;
-}
-
 static bool shows_names(const struct minilink_job *job)
 {
     bool shows = job->debug;
@@ -182,7 +177,6 @@ struct run {
     struct arena arena;
     const struct child_tokens *tokens; /* for its threads; NULL = they are not counted */
     int input, output;                 /* in memory; -1 = none */
-    int pass[4], pass_as[4];           /* descriptors that ptxas has, and their numbers there */
 };
 
 /* Appends a line in ptxas's own form to the log. If memory runs out, the log is unchanged. */
@@ -264,27 +258,22 @@ static bool is_ptxas(struct run *run, const struct exec_result *ended)
     return false;
 }
 
-static void run_plainly(struct run *run, struct exec_request *request, struct exec_result *ended)
+static void run_plainly(struct run *run, struct exec_request request, struct exec_result *ended)
 {
     const struct child_tokens *tokens = run->tokens;
+    const int pass[] = {run->input, run->output, tokens ? tokens->fds[0] : -1,
+                        tokens ? tokens->fds[1] : -1};
+    const int pass_as[] = {shows_names(run->job) ? SHOWN_INPUT : pass[0],
+                           shows_names(run->job) ? SHOWN_OUTPUT : pass[1], pass[2], pass[3]};
 
-    run->pass[0] = run->input;
-    run->pass[1] = run->output;
-    run->pass[2] = tokens ? tokens->fds[0] : -1;
-    run->pass[3] = tokens ? tokens->fds[1] : -1;
-    memcpy(run->pass_as, run->pass, sizeof run->pass);
-    if (shows_names(run->job)) {
-        run->pass_as[0] = SHOWN_INPUT;
-        run->pass_as[1] = SHOWN_OUTPUT;
-    }
-    request->argv = command_of(&run->arena, run->ptxas, run->job, tokens ? "--jobserver" : NULL,
-                               arena_printf(&run->arena, "/dev/fd/%d", run->pass_as[0]),
-                               arena_printf(&run->arena, "/dev/fd/%d", run->pass_as[1]));
-    request->pass = run->pass;
-    request->pass_as = run->pass_as;
-    request->pass_count = tokens ? 4 : 2;
-    request->variables[0] = tokens ? tokens->flags : NULL;
-    exec_run(request, ended);
+    request.argv = command_of(&run->arena, run->ptxas, run->job, tokens ? "--jobserver" : NULL,
+                               arena_printf(&run->arena, "/dev/fd/%d", pass_as[0]),
+                               arena_printf(&run->arena, "/dev/fd/%d", pass_as[1]));
+    request.pass = pass;
+    request.pass_as = pass_as;
+    request.pass_count = tokens ? 4 : 2;
+    request.variables[0] = tokens ? tokens->flags : NULL;
+    exec_run(&request, ended);
 }
 
 /* A job for a fork server, with the settings of `run`; the words are in `arena`. */
@@ -331,7 +320,7 @@ static int call_ptxas(struct run *run)
     char end[128];
 
     if (!run_copy(run, &request, &ended))
-        run_plainly(run, &request, &ended);
+        run_plainly(run, request, &ended);
     result->log = ended.output;
     if (ended.output_cut)
         append_log(&result->log, "warning ", "there were more messages than are shown");
@@ -380,9 +369,9 @@ static bool has_tokens(struct run *run)
     if (child_tokens_threads(run->job->options) == 1)
         return true;
     run->tokens = child_tokens_get();
-    if (run->tokens && shows_names(run->job) &&
-        (is_shown_number(run->tokens->fds[0]) || is_shown_number(run->tokens->fds[1])))
-        run->tokens = NULL;
+    for (int i = 0; i < 2 && run->tokens && shows_names(run->job); i++)
+        if (run->tokens->fds[i] == SHOWN_INPUT || run->tokens->fds[i] == SHOWN_OUTPUT)
+            run->tokens = NULL;
     errno = run->tokens ? run->tokens->error : 0;
     return errno == 0;
 }
@@ -419,15 +408,11 @@ static int try_options(struct ptxas *ptxas, const struct minilink_job *job,
     struct minilink_job trial = *job;
     struct minilink_result result = {.size = sizeof result};
     const char *last = strstr(job->ptx, ".address_size"); /* after .version and .target */
-    char *head;
     int code;
 
     trial.ptx_size = last ? (size_t)(strchrnul(last, '\n') - job->ptx) : 0;
-    head = memory_copy_string(job->ptx, trial.ptx_size);
-    trial.ptx = head;
     trial.options = options;
     code = assemble_job(ptxas, &trial, &result);
-    free(head);
     free(result.cubin);
     free(result.log);
     return code;

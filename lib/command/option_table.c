@@ -86,7 +86,7 @@ static bool take_memory_limit(struct options *options, const struct option_row *
             "Value '%s' is not defined for option '%s': expected a number, with k, m, g or "
             "t behind it or without",
             value, row->name);
-    options->link.memory_limit = number ? number << shift : MEMORY_BUDGET_UNLIMITED;
+    options->link.limits.memory = number ? number << shift : MEMORY_BUDGET_UNLIMITED;
     return true;
 }
 
@@ -319,7 +319,7 @@ const struct option_row option_table[] = {
     {"assembler-version", NULL, "TEXT", STRING(single_chunk.version), GROUP_CACHE, KEY_REFUSES, NULL},
     {"chunk-report", NULL, "FILE", STRING(single_chunk.report), GROUP_CACHE, KEY_REFUSES, NULL},
 
-    {"threads", "j", "N", NUMBER(link.thread_limit, 65536, 1), GROUP_RUNNING, KEY_COUNTS, "Never use more than N threads"},
+    {"threads", "j", "N", NUMBER(link.limits.threads, 65536, 1), GROUP_RUNNING, KEY_COUNTS, "Never use more than N threads"},
     {"memory-limit", NULL, "BYTES", SPECIAL(take_memory_limit), GROUP_RUNNING, KEY_COUNTS,
      "Run only as many parts and chunks at a time as fit into this memory; k, m or g behind the number: KiB, MiB, GiB"},
     {"decompression-limit", NULL, "MIB", NUMBER(link.inflation_limit, INT32_MAX, 1 << 20, GIVEN(link.has_inflation_limit)), GROUP_RUNNING, KEY_COUNTS,
@@ -328,7 +328,7 @@ const struct option_row option_table[] = {
      "Kill a ptxas, a compilation of LTO-IR or LLVM bitcode, or a distributor's job that takes longer; 0, the default: never"},
     {"keep-going", NULL, NULL, FLAG(link.keep_going), GROUP_RUNNING, KEY_COUNTS,
      "Assemble all chunks even if one fails, and report each that fails"},
-    {"jobserver", NULL, "[on|auto|off]", CHOICE(link.jobserver, jobserver_uses), GROUP_RUNNING, KEY_IGNORES,
+    {"jobserver", NULL, "[on|auto|off]", CHOICE(link.limits.jobserver, jobserver_uses), GROUP_RUNNING, KEY_IGNORES,
      "Take part in GNU make's jobserver; auto, the default: if there is one"},
 
     {"diagnostics-format", NULL, "nvlink|gnu|json", CHOICE(diagnostics_format, diagnostics_formats), GROUP_DIAGNOSTICS, KEY_IGNORES,

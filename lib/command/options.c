@@ -273,8 +273,8 @@ static void take_assembler_options(struct options *options)
         const char *word = *at, *name = word + strspn(word, "-");
 
         if (name - word >= 1 && name - word <= 2 && strcmp(name, "jobserver") == 0) {
-            if (options->link.jobserver == JOBSERVER_AUTO)
-                options->link.jobserver = JOBSERVER_ON;
+            if (options->link.limits.jobserver == JOBSERVER_AUTO)
+                options->link.limits.jobserver = JOBSERVER_ON;
             continue;
         }
         word_list_add(&kept, word);
@@ -387,7 +387,7 @@ void options_begin(struct options *options)
     options->link.options.split_compile = 1;
     options->link.options.split_compile_extended = 1;
     options->link.llvm_level = 3;
-    options->link.jobserver = options->is_in_memory ? JOBSERVER_OFF : JOBSERVER_AUTO;
+    options->link.limits.jobserver = options->is_in_memory ? JOBSERVER_OFF : JOBSERVER_AUTO;
     options->error_limit = ERROR_LIMIT;
     options->link.assembler.name = getenv("MINILINK_ASSEMBLER");
     options->link.behave_like = read_behave_like(getenv("MINILINK_BEHAVE_LIKE"));

@@ -18,6 +18,7 @@ struct minilink {
     struct minilink_assembler assembler; /* the caller's, when .assemble is set */
     bool is_wrong;                       /* its options are wrong */
     bool is_complete;                    /* successful or not */
+    bool was_cancelled;
     struct link_product product;
     struct cancellation stop;
     struct diag_writer writer; /* to the two: */

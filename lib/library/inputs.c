@@ -30,11 +30,6 @@ static const struct {
     [MINILINK_INPUT_ARCHIVE] = {FILE_ARCHIVE, "an archive"},
 };
 
-static bool is_input(int input)
-{
-    return input >= 0 && (size_t)input < sizeof inputs / sizeof *inputs;
-}
-
 static bool is_what_it_should_be(const char *name, enum file_kind kind, enum minilink_input input)
 {
     bool is_right = input == MINILINK_INPUT_ANY ? kind != FILE_EMPTY && kind < FILE_TILE
@@ -121,23 +116,26 @@ static bool is_open(const struct minilink *link)
     return link && !link->is_complete && !link->is_wrong;
 }
 
+static int add(struct addition addition, enum link_code (*function)(void *addition))
+{
+    return is_open(addition.link) && (size_t)addition.input < sizeof inputs / sizeof *inputs
+               ? handle_call(addition.link, function, &addition)
+               : MINILINK_USAGE;
+}
+
 int minilink_add_data(struct minilink *link, enum minilink_input input, const void *data,
                       size_t size, const char *name)
 {
-    struct addition addition = {link, input, name, {data, size}, NULL};
-
-    if (!is_open(link) || !data || !is_input((int)input) || size > LARGEST_INPUT)
+    if (!data || size > LARGEST_INPUT)
         return MINILINK_USAGE;
-    return handle_call(link, add_entered, &addition);
+    return add((struct addition){link, input, name, {data, size}, NULL}, add_entered);
 }
 
 int minilink_add_file(struct minilink *link, enum minilink_input input, const char *path)
 {
-    struct addition addition = {link, input, path, {NULL, 0}, path};
-
-    if (!is_open(link) || !path || !is_input((int)input))
+    if (!path)
         return MINILINK_USAGE;
-    return handle_call(link, add_file_input, &addition);
+    return add((struct addition){link, input, path, {NULL, 0}, path}, add_file_input);
 }
 
 static enum link_code add_library_input(void *argument)
@@ -159,16 +157,14 @@ static enum link_code add_path_input(void *argument)
 
 int minilink_add_library(struct minilink *link, const char *name)
 {
-    struct addition addition = {.link = link, .name = name};
-
-    return is_open(link) && name ? handle_call(link, add_library_input, &addition) : MINILINK_USAGE;
+    return name ? add((struct addition){.link = link, .name = name}, add_library_input)
+                : MINILINK_USAGE;
 }
 
 int minilink_add_library_path(struct minilink *link, const char *path)
 {
-    struct addition addition = {.link = link, .name = path};
-
-    return is_open(link) && path ? handle_call(link, add_path_input, &addition) : MINILINK_USAGE;
+    return path ? add((struct addition){.link = link, .name = path}, add_path_input)
+                : MINILINK_USAGE;
 }
 
 int minilink_set_assembler(struct minilink *link, const struct minilink_assembler *assembler)

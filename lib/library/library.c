@@ -184,7 +184,7 @@ static void keep_here(struct minilink *link)
 
     options_add_environment_paths(&link->options);
     request->product = &link->product;
-    request->stop = &link->stop;
+    request->limits.stop = &link->stop;
     request->reads_files = true;
     request->cache.has_command = false; /* the cache would keep the bytes only */
     request->distribution.cancelled = &link->stop.is_set;
@@ -212,18 +212,14 @@ static enum link_code complete_link(void *argument)
     return link_run(request);
 }
 
-static enum link_code tell_log(void *argument)
+/* Of a link that has begun, whatever came of it. */
+static enum link_code end_messages(void *argument)
 {
     struct minilink *link = argument;
 
+    if (link->was_cancelled)
+        diag_fatal("The link was cancelled");
     diag_tally_end(&link->options.tally);
-    return LINK_OK;
-}
-
-static enum link_code say_cancelled(void *unused)
-{
-    (void)unused;
-    diag_fatal("The link was cancelled");
     return LINK_OK;
 }
 
@@ -236,10 +232,9 @@ int minilink_complete(struct minilink *link)
         return MINILINK_USAGE;
     was_complete = link->is_complete;
     code = handle_call(link, complete_link, link);
-    if (code == MINILINK_CANCELLED)
-        handle_call(link, say_cancelled, link);
+    link->was_cancelled = code == MINILINK_CANCELLED;
     if (link->is_complete && !was_complete &&
-        handle_call(link, tell_log, link) == MINILINK_NO_MEMORY)
+        handle_call(link, end_messages, link) == MINILINK_NO_MEMORY)
         code = MINILINK_NO_MEMORY;
     if (code != MINILINK_OK && !was_complete)
         link_product_free(&link->product);

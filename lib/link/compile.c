@@ -137,11 +137,8 @@ static struct lto_request lto_request_of(const struct link *link, struct compile
         .jobs = request->lto_jobs,
         .is_split = state_is_split(link),
         .threads = state_is_split(link) ? (uint32_t)link->agreement.split_compile_extended : 0,
-        .thread_limit = request->thread_limit,
-        .stop = request->stop,
-        .jobserver = request->jobserver,
+        .limits = request->limits,
         .timeout = request->assembler.timeout,
-        .memory_limit = request->memory_limit,
         .inflation_limit = link->ptx_inflation.limit,
         .relocatable = request->merge.relocatable,
         .emit_ltoir = request->emit_ltoir,
@@ -234,8 +231,8 @@ static bool has_free_cpu(const struct link *link)
 {
     const struct link_request *request = link->request;
 
-    return self_exec_is_program() && !jobserver_counts(request->jobserver) &&
-           pool_threads(request->thread_limit) > 1;
+    return self_exec_is_program() && !jobserver_counts(request->limits.jobserver) &&
+           pool_threads(0, request->limits.threads, SIZE_MAX) > 1;
 }
 
 /* Whether only LTO-IR is linked, and ptxas is certain to assemble the program on this machine,
@@ -249,7 +246,7 @@ static bool is_ptxas_certain(const struct link *link)
            !state_is_split(link) && !state_is_sass(link) && !link->agreement.debug &&
            state_is_ptxas(link) && !link->cache && !state_distribution(link) && !request->dry_run &&
            !request->emit_ptx && !request->merge.strip_debug &&
-           (request->memory_limit == 0 || request->memory_limit == MEMORY_BUDGET_UNLIMITED);
+           (request->limits.memory == 0 || request->limits.memory == MEMORY_BUDGET_UNLIMITED);
 }
 
 static void start_ptxas_ahead(struct link *link)

@@ -30,7 +30,7 @@ static bool is_single(const struct link *link)
 /* False when the link has been cancelled. */
 static bool is_link_wanted(const struct link *link)
 {
-    return !cancellation_is_set(link->request->stop);
+    return !cancellation_is_set(link->request->limits.stop);
 }
 
 static bool run_stages(struct link *link)
@@ -116,7 +116,7 @@ static enum link_code run_request(void *argument)
     link->cache = cache_open(&link->request->cache, link->watch);
     ok = run_stages(link);
     /* All errors may come from an input that has changed in the meantime. */
-    if (!ok && !cancellation_is_set(link->request->stop))
+    if (!ok && !cancellation_is_set(link->request->limits.stop))
         state_check_changes(link);
     cache_finish(link->cache);
     if (link->request->cache.statistics && !print_cache(link->cache))
@@ -135,7 +135,7 @@ enum link_code link_run(const struct link_request *request)
 
     if (code == LINK_NO_MEMORY)
         diag_no_memory();
-    else if (code != LINK_OK && cancellation_is_set(request->stop))
+    else if (code != LINK_OK && cancellation_is_set(request->limits.stop))
         code = LINK_CANCELLED;
     else if (code == LINK_FAILED || (code == LINK_OK && diag_error_count() != link.errors_before))
         code = diag_blamed();

@@ -14,7 +14,7 @@
 #include "lto/lto.h"
 #include "observe/observe.h"
 #include "options/consensus.h"
-#include "pool/jobserver.h"
+#include "pool/dispatch.h"
 #include "resolve/request.h"
 #include "split/split.h"
 
@@ -28,7 +28,6 @@ struct reproduce_word {
 };
 
 struct kernel_report; /* merge/merge.h */
-struct cancellation;  /* os/thread.h */
 
 /* A link's result in memory, and facts about it. Start with {0}. */
 struct link_product {
@@ -48,7 +47,6 @@ struct link_request {
     bool from_compiler;               /* nvcc made the command line: see struct library_search */
     const char *output;               /* path; NULL with dry_run, and if there is a product */
     struct link_product *product;     /* receives the result instead of a file; or NULL */
-    struct cancellation *stop;        /* cancellation flag of the link; or NULL */
     bool reads_files; /* read files, do not map them: a library has no handler for SIGBUS */
     const char *keep; /* --keep=DIR: folder for chunk PTX, chunk cubins, linked PTX; or NULL */
     const char *modules_file; /* -register-link-binaries: file for module ids; or NULL */
@@ -75,7 +73,6 @@ struct link_request {
     const char *llvm_passes;              /* --lto-newpm-passes, or NULL */
     uint32_t llvm_level;                  /* --lto-O */
     uint32_t lto_jobs;                    /* --lto-jobs: parts to make; 0 = decide by the program */
-    uint64_t memory_limit;                /* --memory-limit, in bytes, as in pool/pool.h */
     const char *const *nvvm_options;      /* -Xnvvm, ends with NULL; may be NULL */
     const char *const *kernels_used;      /* -kernels-used, comma lists, ends with NULL; or NULL */
     const char *const *variables_used;    /* -variables-used, likewise */
@@ -86,8 +83,7 @@ struct link_request {
     uint64_t minimum_chunk;               /* --minimum-chunk, in bytes of PTX; 0 = the default */
     bool has_inflation_limit;             /* --decompression-limit was given: */
     uint64_t inflation_limit;             /* most bytes of PTX, and of cubins; 0 = no limit */
-    uint32_t thread_limit; /* --threads: most threads in use at any time; 0 = no limit */
-    enum jobserver_use jobserver;
+    struct dispatch_limits limits;        /* --threads, --memory-limit, --jobserver */
     bool keep_going;            /* --keep-going: assemble all chunks, and report each that fails */
     enum split_mode split_mode; /* --split-mode */
     bool verify_split;          /* --verify-split: assemble in one piece too, and compare */

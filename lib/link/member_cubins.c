@@ -138,8 +138,9 @@ bool member_cubins_read(struct link *link)
     bool ok = collect_cubins(link);
     struct readings readings = {.list = link->cubins};
     const struct spread spread = {
-        .threads = pool_threads(link->request->thread_limit),
-        .jobserver = link->request->jobserver == JOBSERVER_OFF ? JOBSERVER_OFF : JOBSERVER_AUTO};
+        .threads = pool_threads(0, link->request->limits.threads, SIZE_MAX),
+        .jobserver =
+            link->request->limits.jobserver == JOBSERVER_OFF ? JOBSERVER_OFF : JOBSERVER_AUTO};
     size_t bytes = 0, sections = 0, least;
 
     for (size_t i = 0; i < link->cubin_count; i++) {

@@ -144,10 +144,8 @@ struct assemble_request stage_assemble_request(struct link *link, const struct c
         .arch = link->members.arch,
         .threads = chunk_threads(link, chunks),
         .inner_threads = (uint32_t)link->agreement.split_compile,
-        .thread_limit = request->thread_limit,
-        .memory_limit = request->memory_limit,
+        .limits = request->limits,
         .keep_going = request->keep_going,
-        .stop = request->stop,
         .mode = is_whole(link, chunks) ? MINILINK_MODE_WHOLE : MINILINK_MODE_RELOCATABLE,
         .debug = link->agreement.debug,
         /* LTO-IR's PTX has its own .loc directives, and nvlink passes no -lineinfo for it. The
@@ -161,7 +159,6 @@ struct assemble_request stage_assemble_request(struct link *link, const struct c
         .options = assembler_options(link, chunks),
         .distribution = is_beyond_plan ? NULL : state_distribution(link),
         .watch = link->watch,
-        .jobserver = request->jobserver,
     };
 
     /* With a plan, no chunk may come from the cache: the run that resumes it must find all of them.

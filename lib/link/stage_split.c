@@ -203,7 +203,7 @@ static bool wants_exact_chunks(const struct link *link)
         return false;
     if (request->chunk_count || request->cache.folder || state_distribution(link))
         return true;
-    return pool_threads(request->thread_limit) > 1 &&
+    return pool_threads(0, request->limits.threads, SIZE_MAX) > 1 &&
            !(request->options.has_split_compile_extended && !state_is_split(link));
 }
 
@@ -228,7 +228,7 @@ static void split_group(struct link *link, size_t group, const struct table *edi
         .policy = policy,
         .edited = edited,
         .minimum_bytes = link->request->minimum_chunk,
-        .threads = is_exact ? pool_threads(link->request->thread_limit) : 0,
+        .threads = is_exact ? pool_threads(0, link->request->limits.threads, SIZE_MAX) : 0,
         .arch = link->members.arch,
         .release = release_inputs,
         .release_argument = &link->inputs,

@@ -9,6 +9,7 @@
 #include "input/rawcode.h"
 #include "lto/llvm.h"
 #include "lto/lto_steps.h"
+#include "pool/pool.h"
 
 /* Most batches of modules that are compiled separately: a child takes as long to load the library
  * as to compile some modules. */
@@ -142,36 +143,33 @@ static bool wants_parts(const struct bitcode_request *request)
            !agreement->line_info;
 }
 
-/* The threads for which a program has more parts than it is worth, which is not so with a cache:
- * another machine's parts would be others. */
-static uint32_t count_bitcode_threads(const struct lto_request *link)
-{
-    uint32_t threads = link->cache ? 1 : part_most_threads(link);
-
-    return threads < PARTITION_MOST_PARTS ? threads : PARTITION_MOST_PARTS;
-}
-
 /* Options for code generation, which a part has, too, and for that which is before. */
 static struct word_list make_options(struct compilation *compilation, bool is_part)
 {
     const struct bitcode_request *request = compilation->request;
-    const struct agreement *agreement = request->link->agreement;
+    const struct lto_request *link = request->link;
+    const struct agreement *agreement = link->agreement;
     struct word_list options = {.arena = &compilation->run.arena};
     char arch[ARCH_NAME_SIZE];
 
-    word_list_printf(&options, "arch=%s", arch_name(request->link->members->arch, arch));
+    word_list_printf(&options, "arch=%s", arch_name(link->members->arch, arch));
     word_list_printf(&options, "level=%" PRIu32, request->level);
     if (request->is_linked && !is_part)
         word_list_add(&options, "link");
-    if (request->link->emit_ltoir && !is_part)
+    if (link->emit_ltoir && !is_part)
         word_list_add(&options, "bitcode");
     if (request->is_open && !is_part)
         word_list_add(&options, "open");
     if ((agreement->debug || agreement->line_info) && !is_part)
         word_list_add(&options, agreement->debug ? "debug" : "lines");
     if (wants_parts(request) && !is_part) {
-        word_list_printf(&options, "parts=%" PRIu32, request->link->jobs);
-        word_list_printf(&options, "threads=%" PRIu32, count_bitcode_threads(request->link));
+        word_list_printf(&options, "parts=%" PRIu32, link->jobs);
+        /* For more threads a program has more parts than it is worth; not with a cache: another
+         * machine's parts would be others. */
+        word_list_printf(
+            &options, "threads=%" PRIu32,
+            link->cache ? 1
+                        : pool_threads(link->threads, link->limits.threads, PARTITION_MOST_PARTS));
     }
     if (request->passes)
         word_list_printf(&options, "passes=%s", request->passes);

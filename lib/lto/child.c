@@ -74,11 +74,12 @@ static bool wants_ltoir(const struct lto_job *job)
     return false;
 }
 
-/* The functions. Those for the result have another name for LTO-IR. */
+/* The functions, the version's first. Those for the result have another name for LTO-IR. */
 static const struct {
     const char *name, *for_ltoir;
     size_t place;
 } rows[] = {
+    {"nvJitLinkVersion", NULL, offsetof(struct functions, version)},
     {"nvJitLinkCreate", NULL, offsetof(struct functions, create)},
     {"nvJitLinkAddData", NULL, offsetof(struct functions, add_data)},
     {"nvJitLinkComplete", NULL, offsetof(struct functions, complete)},
@@ -104,18 +105,17 @@ static bool load_functions(const struct lto_job *job, struct functions *function
         buffer_string(&answer->errors, dlerror());
         return false;
     }
-    if (!find_function(library, answer, "nvJitLinkVersion", &functions->version))
-        return false;
-    functions->version(&answer->head.major, &answer->head.minor);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bool is_ltoir = rows[i].for_ltoir && wants_ltoir(job);
 
-        if (find_function(library, answer, is_ltoir ? rows[i].for_ltoir : rows[i].name,
-                          (char *)functions + rows[i].place))
-            continue;
-        if (is_ltoir)
-            buffer_string(&answer->errors, ": that of CUDA 13.4 and later makes LTO-IR");
-        return false;
+        if (!find_function(library, answer, is_ltoir ? rows[i].for_ltoir : rows[i].name,
+                           (char *)functions + rows[i].place)) {
+            if (is_ltoir)
+                buffer_string(&answer->errors, ": that of CUDA 13.4 and later makes LTO-IR");
+            return false;
+        }
+        if (i == 0)
+            functions->version(&answer->head.major, &answer->head.minor);
     }
     return true;
 }
@@ -146,7 +146,7 @@ static void run_steps(const struct lto_job *job, const struct functions *functio
 
     head->step = LTO_STEP_ADD;
     for (size_t i = 0; i < job->input_count; i++) {
-        const struct lto_input *input = &job->inputs[i];
+        const struct job_input *input = &job->inputs[i];
         char name[32];
 
         snprintf(name, sizeof name, NVJITLINK_INPUT_NAME, i);
@@ -180,7 +180,7 @@ static void add_loaded_file(struct answer_draft *answer, const struct functions 
 
 int nvjitlink_run(const struct lto_job *job)
 {
-    struct answer_draft answer = ANSWER_DRAFT;
+    struct answer_draft answer = {.head.magic = ANSWER_MAGIC};
     struct functions functions;
     nvjitlink_handle handle = NULL;
 

@@ -39,7 +39,7 @@ struct text job_write(struct arena *arena, const char *library, const char *cons
     return arena_text(arena, buffer_view(&words));
 }
 
-static bool take_job_input(struct lto_input *input, const char *value, struct bytes inputs)
+static bool take_job_input(struct job_input *input, const char *value, struct bytes inputs)
 {
     struct text rest = text_of(value);
     uint64_t offset, size;
@@ -60,7 +60,7 @@ const char *job_value(const char *word, const char *key)
     return strncmp(word, key, size) == 0 && word[size] == '=' ? word + size + 1 : NULL;
 }
 
-static bool take_job_word(struct lto_job *job, struct lto_input *list, const char *word,
+static bool take_job_word(struct lto_job *job, struct job_input *list, const char *word,
                           struct bytes inputs)
 {
     const char *value;
@@ -85,7 +85,7 @@ bool job_read(struct lto_job *job, struct arena *arena, const char *path, struct
 {
     static const char first[] = "format=" FORMAT;
     const char *word = (const char *)words.data, *end = word + words.size;
-    struct lto_input *list;
+    struct job_input *list;
     size_t count = 1;
 
     for (size_t i = 0; i < words.size; i++)

@@ -28,14 +28,14 @@
 
 struct member; /* input/member.h */
 
-/* The place of one input in the inputs' file. */
+/* One input; of a job that was read, only the first two are set. */
 struct job_input {
+    struct bytes data; /* the compiled code; in the file, a fatbin's header comes before it, and is
+                          a part of it when it was read */
+    bool is_fatbin;    /* one LTO-IR entry in a container; else raw LTO-IR, or bitcode */
     const struct member *member; /* for messages; not in the job */
-    struct bytes data;    /* the compiled code; in the file, a fatbin's header comes before it */
-    struct cache_key key; /* of the data; valid when the link has a cache */
-    uint64_t offset;
-    uint64_t size;
-    bool is_fatbin; /* one LTO-IR entry in a container; else raw LTO-IR, or bitcode */
+    struct cache_key key;        /* of the data; valid when the link has a cache */
+    uint64_t offset, size;       /* in the file */
 };
 
 /* The inputs of a link. */
@@ -45,18 +45,12 @@ struct job_inputs {
     bool is_bitcode; /* for libLLVM; else LTO-IR for libnvJitLink */
 };
 
-/* An input of a job that was read. */
-struct lto_input {
-    struct bytes data; /* a fatbin with one LTO-IR entry, raw LTO-IR, or LLVM bitcode */
-    bool is_fatbin;
-};
-
 struct lto_job {
     const char *library;  /* path, or a name for the loader to find */
     bool is_llvm;         /* it is libLLVM; else libnvJitLink */
     const char **options; /* of the library, with room for one more */
     uint32_t option_count;
-    const struct lto_input *inputs; /* none: only load the library and query its version */
+    const struct job_input *inputs; /* none: only load the library and query its version */
     size_t input_count;
     int answer; /* descriptor of an empty file */
 };
@@ -101,17 +95,13 @@ struct lto_answer {
     struct text ptx;    /* without final NUL; or LTO-IR */
 };
 
-/* An answer that is being built. Start with ANSWER_DRAFT. */
+/* An answer that is being built. Start with {.head.magic = ANSWER_MAGIC}. */
 struct answer_draft {
     struct answer_head head; /* its sizes are set by answer_write() */
     struct buffer errors, infos, ptx;
 };
 
 #define ANSWER_MAGIC 0x6b6e6c4au
-#define ANSWER_DRAFT                                                                               \
-    {                                                                                              \
-        .head = {.magic = ANSWER_MAGIC, .step = LTO_STEP_LOAD }                                    \
-    }
 
 /* Writes the answer, and frees the texts. Returns the process's exit status: 0; 1 when it could not
  * be written. */

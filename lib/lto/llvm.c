@@ -226,21 +226,15 @@ static bool open_target(struct run *run)
     return true;
 }
 
-/* Whether LLVM's code for the target needs a later version: LLVM 22 refuses what is too old, such
- * as the "+ptx32" of clang without a toolkit, and has a version of its own where none is named. */
-static bool is_too_old(const struct run *run, unsigned ptx)
+/* Opens a machine for code that needs this version of PTX; each version of LLVM has its own
+ * default. LLVM 22 refuses what is too old for the target, such as the "+ptx32" of clang without a
+ * toolkit. */
+static bool open_machine(struct run *run, unsigned ptx)
 {
     const struct target_name *name = targets_find_name(run->code);
 
-    return name && ptx < name->first_ptx;
-}
-
-/* Opens a machine for code that needs this version of PTX; each version of LLVM has its own
- * default. */
-static bool open_machine(struct run *run, unsigned ptx)
-{
     run->features[0] = '\0';
-    if (ptx && !is_too_old(run, ptx))
+    if (ptx && !(name && ptx < name->first_ptx))
         snprintf(run->features, sizeof run->features, "+ptx%u", ptx % 1000);
     run->machine = make_machine(run, run->cpu, run->features);
     run->layout = run->machine ? llvm.create_layout(run->machine) : NULL;
@@ -277,13 +271,6 @@ static bool run_passes(struct run *run, llvm_module module, const char *passes)
     return !error || fail(run, "%s", llvm.error_message(error));
 }
 
-static bool run_rows(struct run *run, llvm_module module)
-{
-    return run_passes(run, module, run->rows->early) &&
-           (!llvm_module_has_indirect_calls(module) || run_passes(run, module, LLVM_CALLS_PASS)) &&
-           run_passes(run, module, run->rows->program);
-}
-
 /* Runs the passes. libdevice's functions query their target (__nvvm_reflect). LLVM answers this in
  * the passes for one module, but in those for a program only just before it generates code: from a
  * string that no longer exists when another part has it, which ends the process. */
@@ -301,7 +288,10 @@ static bool optimize(struct run *run, llvm_module module)
     if (!run_passes(run, module, REFLECT_PASS))
         return false;
     if (run->rows)
-        return run_rows(run, module);
+        return run_passes(run, module, run->rows->early) &&
+               (!llvm_module_has_indirect_calls(module) ||
+                run_passes(run, module, LLVM_CALLS_PASS)) &&
+               run_passes(run, module, run->rows->program);
     snprintf(passes, sizeof passes, "%s<O%u>", run->is_linked ? "lto" : "default", run->level);
     return run_passes(run, module, run->passes ? run->passes : passes);
 }
@@ -469,7 +459,8 @@ static bool compile_module(struct run *run)
 
 int llvm_run(const struct lto_job *job)
 {
-    struct run run = {.job = job, .answer = ANSWER_DRAFT, .level = LLVM_LEVEL_AGGRESSIVE};
+    struct run run = {
+        .job = job, .answer.head.magic = ANSWER_MAGIC, .level = LLVM_LEVEL_AGGRESSIVE};
     struct answer_head *head = &run.answer.head;
     unsigned patch;
 

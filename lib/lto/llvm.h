@@ -46,8 +46,7 @@ typedef struct llvm_diagnostic *llvm_diagnostic;
 typedef void llvm_diagnostic_handler(llvm_diagnostic diagnostic, void *argument);
 
 /* Values of LLVM's enumerations. */
-enum { LLVM_LEVEL_NONE, LLVM_LEVEL_LESS, LLVM_LEVEL_DEFAULT, LLVM_LEVEL_AGGRESSIVE };
-enum { LLVM_SEVERITY_ERROR, LLVM_SEVERITY_WARNING, LLVM_SEVERITY_REMARK, LLVM_SEVERITY_NOTE };
+enum { LLVM_SEVERITY_ERROR, LLVM_SEVERITY_WARNING };
 enum {
     LLVM_INVOKE = 5,
     LLVM_LOAD = 27,
@@ -58,7 +57,6 @@ enum {
     LLVM_SPACE_CAST = 60,
     LLVM_CALL_BRANCH = 67,
 };
-enum { LLVM_VISIBILITY_DEFAULT, LLVM_VISIBILITY_HIDDEN, LLVM_VISIBILITY_PROTECTED };
 enum {
     LLVM_EXTERNAL,
     LLVM_AVAILABLE_EXTERNALLY,
@@ -66,16 +64,17 @@ enum {
     LLVM_LINK_ONCE_ODR,
     LLVM_WEAK_ANY = 5,
     LLVM_WEAK_ODR,
-    LLVM_APPENDING,
-    LLVM_INTERNAL,
+    LLVM_INTERNAL = 8,
     LLVM_PRIVATE,
     LLVM_COMMON = 14,
 };
 
-#define LLVM_ASSEMBLY_FILE     0
-#define LLVM_SHARED_SPACE      3u    /* NVPTX's .shared */
-#define LLVM_FUNCTION_INDEX    (~0u) /* index of a function's own attributes */
-#define LLVM_KERNEL_CONVENTION 71u   /* ptx_kernel; from LLVM 20 on all kernels have it */
+#define LLVM_LEVEL_AGGRESSIVE     3
+#define LLVM_VISIBILITY_PROTECTED 2
+#define LLVM_ASSEMBLY_FILE        0
+#define LLVM_SHARED_SPACE         3u    /* NVPTX's .shared */
+#define LLVM_FUNCTION_INDEX       (~0u) /* index of a function's own attributes */
+#define LLVM_KERNEL_CONVENTION    71u   /* ptx_kernel; from LLVM 20 on all kernels have it */
 
 /* Its functions (llvm_api.def). One for the process, which runs one job with one library. */
 extern struct llvm_api {
@@ -159,8 +158,8 @@ void llvm_parts_deal(llvm_module module, unsigned count);
  * pointers do not lead to them. */
 void llvm_parts_promote(llvm_module module, struct buffer *names);
 
-/* Turns functions of other parts into declarations, once LLVM_PARTS_DROP has run. The functions of
- * the module need not have been read. */
+/* Turns functions of other parts, which need not have been read, into declarations, once
+ * LLVM_PARTS_DROP has run. */
 void llvm_parts_keep(llvm_module module, unsigned part);
 
 #define LLVM_PARTS_DROP "elim-avail-extern"

@@ -89,13 +89,7 @@ struct users {
     bool has_others;
 };
 
-/* True for a constant that is not a symbol: it has users of its own, and remains even without any.
- */
-static bool is_nested(llvm_value user, unsigned depth)
-{
-    return llvm.as_constant(user) && !llvm.as_global(user) && depth < DEEPEST;
-}
-
+/* A constant that is not a symbol has users of its own, and remains even without any. */
 static void find_value_users(llvm_value value, unsigned depth, struct users *users)
 {
     for (llvm_value use = llvm.first_use(value); use && !users->has_others;
@@ -106,7 +100,7 @@ static void find_value_users(llvm_value value, unsigned depth, struct users *use
             function = llvm.block_function(llvm.instruction_block(user));
             users->has_others = users->function && users->function != function;
             users->function = function;
-        } else if (is_nested(user, depth)) {
+        } else if (llvm.as_constant(user) && !llvm.as_global(user) && depth < DEEPEST) {
             find_value_users(user, depth + 1, users);
         } else {
             users->has_others = true;
@@ -187,25 +181,16 @@ static void promote(llvm_value value, int linkage, struct buffer *names)
     buffer_char(names, '\n');
 }
 
-/* Whether anything except the function itself names it. */
-static bool is_value_used(llvm_value function)
+/* Whether other functions need the function or variable. NVPTX puts shared variables of a single
+ * function into that function's body. */
+static bool is_used_outside(llvm_value value, bool is_function)
 {
+    bool is_inside = !is_function && llvm.get_linkage(value) == LLVM_INTERNAL &&
+                     llvm.address_space(llvm.get_type(value)) == LLVM_SHARED_SPACE;
     struct users users = {0};
 
-    find_value_users(function, 0, &users);
-    return users.has_others || (users.function && users.function != function);
-}
-
-/* Whether other functions need the variable. NVPTX puts shared variables of a single function into
- * that function's body. */
-static bool is_used_outside(llvm_value variable)
-{
-    struct users users = {0};
-
-    find_value_users(variable, 0, &users);
-    return users.has_others ||
-           (users.function && (llvm.get_linkage(variable) != LLVM_INTERNAL ||
-                               llvm.address_space(llvm.get_type(variable)) != LLVM_SHARED_SPACE));
+    find_value_users(value, 0, &users);
+    return users.has_others || (users.function && users.function != value && !is_inside);
 }
 
 /* Names an unnamed symbol: each part would give its own the same name. Link-once symbols may be
@@ -227,14 +212,14 @@ void llvm_parts_promote(llvm_module module, struct buffer *names)
     llvm_module_drop(module, LLVM_COMPILER_USED);
     for (llvm_value g = llvm.first_global(module); g; g = llvm.next_global(g)) {
         prepare(g);
-        if (is_local(g) && is_used_outside(g))
+        if (is_local(g) && is_used_outside(g, false))
             promote(g, is_only_accessed(g, 0) ? LLVM_PRIVATE : LLVM_EXTERNAL, names);
         else if (is_local(g))
             llvm.set_linkage(g, LLVM_INTERNAL);
     }
     for (llvm_value f = llvm.first_function(module); f; f = llvm.next_function(f)) {
         prepare(f);
-        if (is_local(f) && is_value_used(f))
+        if (is_local(f) && is_used_outside(f, true))
             promote(f, LLVM_EXTERNAL, names);
     }
 }

@@ -387,16 +387,6 @@ static enum parts_answer join_texts(struct compilation *compilation)
     return answer;
 }
 
-/* Whether the text must be the same for any number of parts, as far as its code is. Without a
- * split, a single part's text is nvlink's, to the byte. */
-static bool is_joined_alone(const struct compilation *compilation)
-{
-    const struct lto_request *request = compilation->request;
-
-    return request->is_split && !request->emit_ltoir && !request->relocatable &&
-           !request->agreement->debug && !compilation->is_partial;
-}
-
 static bool may_lack_kernels(const struct compilation *compilation)
 {
     const struct used_names *used = compilation->request->used;
@@ -423,8 +413,11 @@ static bool compile_without_lists(struct compilation *compilation)
     return true;
 }
 
+/* In a split link, the text is the same for any number of parts, as far as its code is; else it is
+ * nvlink's, to the byte. */
 static bool compile_in_one(struct compilation *compilation)
 {
+    const struct lto_request *request = compilation->request;
     struct parts_result joined = {0};
     enum parts_answer answer = PARTS_DISAGREE;
 
@@ -434,7 +427,8 @@ static bool compile_in_one(struct compilation *compilation)
         return false;
     }
     compilation->result->ptx = *compilation->result->parts;
-    if (is_joined_alone(compilation))
+    if (request->is_split && !request->emit_ltoir && !request->relocatable &&
+        !request->agreement->debug && !compilation->is_partial)
         answer = join_part_texts(compilation, &joined);
     if (answer == PARTS_JOINED)
         compilation->result->ptx = joined.ptx;

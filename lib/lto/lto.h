@@ -1,11 +1,10 @@
-/* lto.h: compiles LTO-IR of all members to one optimised PTX module, by NVIDIA's libnvJitLink; and
- * LLVM bitcode, by libLLVM.
+/* lto.h: compiles LTO-IR of all members to one optimised PTX module, by NVIDIA's libnvJitLink, as
+ * no other library reads it; and LLVM bitcode, by libLLVM. The PTX is linked and split like any
+ * other.
  *
- * Only NVIDIA's libraries can read LTO-IR; minilink passes it on unchanged. A toolkit's library, if
- * there is one, optimises across modules and returns PTX, which is then linked and split like any
- * other. It runs in children, so that its crash is an error message that includes what it printed;
- * and in several, as it holds one lock: each compiles some of the kernels, from all modules, and
- * the parts are joined (minilink-internals(7), LTO in parts). */
+ * The library runs in children, so that its crash is an error message that includes what it
+ * printed; and in several, as it holds one lock: each compiles some of the kernels, from all
+ * modules, and the parts are joined (minilink-internals(7), LTO in parts). */
 #pragma once
 
 #include "base/memory.h"
@@ -16,10 +15,9 @@
 #include "input/file.h"
 #include "options/consensus.h"
 #include "os/toolkit.h"
-#include "pool/jobserver.h"
+#include "pool/dispatch.h"
 
-struct cancellation; /* os/thread.h */
-struct used_names;   /* input/used.h */
+struct used_names; /* input/used.h */
 
 /* Which code of members with LTO-IR is linked under -lto. */
 enum lto_source {
@@ -62,15 +60,12 @@ struct lto_request {
     const struct used_names *used;   /* names that host code uses, if known */
     bool emit_ltoir;                 /* --emit-ltoir: the result is LTO-IR, or LLVM bitcode, too */
     uint32_t jobs;                   /* --lto-jobs: parts to make; 0 = decided by the program */
-    bool is_split;         /* the program may be compiled in parts: else only by --lto-jobs */
-    uint32_t threads;      /* most threads wanted; 0 = number of online CPUs */
-    uint32_t thread_limit; /* --threads; 0 = none */
-    enum jobserver_use jobserver;
-    unsigned timeout;          /* seconds for a part; 0 = no limit */
-    uint64_t memory_limit;     /* --memory-limit, as in pool/pool.h */
-    uint64_t inflation_limit;  /* most bytes of PTX that are read for names; 0 = no limit */
-    struct cancellation *stop; /* cancellation flag; or NULL */
-    bool relocatable;          /* -r: everything stays visible */
+    bool is_split;    /* the program may be compiled in parts: else only by --lto-jobs */
+    uint32_t threads; /* most threads wanted; 0 = number of online CPUs */
+    struct dispatch_limits limits;
+    unsigned timeout;         /* seconds for a part; 0 = no limit */
+    uint64_t inflation_limit; /* most bytes of PTX that are read for names; 0 = no limit */
+    bool relocatable;         /* -r: everything stays visible */
     const struct distribution *distribution; /* distributor that compiles parts, or NULL */
     struct cache *cache;                     /* stores compiled parts; or NULL */
     const struct cache_key *library_key;     /* of lto_identify(), when there is a cache */
@@ -92,10 +87,9 @@ struct lto_result {
 enum link_code lto_compile(struct lto_result *result, struct arena *arena,
                            const struct lto_request *request);
 
-/* bitcode.c: compiles LLVM bitcode of all members to PTX, by the system's libLLVM, in children.
- * Under -lto all bitcode becomes one module, in which only symbols that other code can name stay
- * visible; else each module is compiled separately, several in one child. The PTX is linked like
- * any other. */
+/* bitcode.c: compiles LLVM bitcode of all members. Under -lto all of it becomes one module, in
+ * which only symbols that other code can name stay visible; else each module is compiled
+ * separately, several in one child. */
 
 struct bitcode_request {
     const struct lto_request *link; /* how parts run; library and library_key are libLLVM's */

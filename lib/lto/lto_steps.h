@@ -16,8 +16,6 @@
  * do: on the pool, within the jobserver's tokens, the costliest first. When one fails, later ones
  * are cancelled and earlier ones are not, so that the reported one does not depend on timing. */
 
-struct part_list;
-
 struct part {
     struct text job; /* from job_write */
     struct job_inputs inputs;
@@ -52,19 +50,16 @@ struct part_list {
     struct table said;      /* lines of the library's output that have been reported */
 };
 
-/* Most parts that a link runs at one time, if there is memory for them. */
-uint32_t part_most_threads(const struct lto_request *link);
-
 /* An empty memory file, for input of children. Raises LINK_NO_MEMORY; or, when the process has too
  * many open files, reports that and raises LINK_ENVIRONMENT. */
 int lto_inputs_open(void);
 
-/* Writes the LTO-IR, or bitcode, of all members with `role` to a memory file of the run, and lists
- * it. Each fatbin entry is in a container of its own, byte for byte with its header, which the
- * library needs to read it. Raises as lto_inputs_open, and LINK_NO_MEMORY if there is no room. */
+/* Makes the run's inputs the LTO-IR, or bitcode, of all members with `role`. Each fatbin entry is
+ * in a container of its own, byte for byte with its header, which the library needs to read it.
+ * Raises as lto_inputs_open, and LINK_NO_MEMORY if there is no room. */
 void lto_inputs_write(struct part_list *run, enum member_role role);
 
-/* Makes these bytes, which were made of all inputs, the only input, and raises like that. */
+/* Makes these bytes, which were made of all inputs, the only input; raises like that. */
 void lto_inputs_replace(struct part_list *run, struct bytes data);
 
 /* Makes `count` parts without jobs, and frees the previous ones. */
@@ -142,9 +137,7 @@ uint32_t partition_part_count(uint64_t bytes, size_t kernel_count);
 uint32_t *partition_kernels(struct arena *arena, const struct lto_kernel *kernels,
                             size_t kernel_count, uint32_t part_count);
 
-/* report.c: messages of libnvJitLink and libLLVM, and how their children ended. */
-
-/* Reports the library's messages about a part: each line that no part has reported before, if it
+/* report.c: the library's messages about a part: each line that no part has reported before, if it
  * matters. */
 void lto_report_logs(struct part_list *run, const struct part *part);
 

@@ -23,7 +23,7 @@ static const char *const list_names[USED_LISTS] = {"ek", "ik", "ec", "ic", "eg",
 static int32_t most_threads(const struct lto_request *request)
 {
     long processors = sysconf(_SC_NPROCESSORS_ONLN);
-    long most = request->thread_limit ? (long)request->thread_limit : MOST_SPLIT;
+    long most = request->limits.threads ? (long)request->limits.threads : MOST_SPLIT;
 
     return (int32_t)(most < processors ? most : processors);
 }

@@ -374,24 +374,15 @@ static void send_parts(struct part_list *run, const struct pool_task *tasks, siz
     run_remote_jobs(&batch, tasks);
 }
 
-uint32_t part_most_threads(const struct lto_request *link)
-{
-    uint32_t threads = link->threads ? link->threads : (uint32_t)pool_cpu_count();
-    uint32_t limit = pool_sequential_reason() ? 1 : link->thread_limit;
-
-    return limit && threads > limit ? limit : threads;
-}
-
 static uint32_t count_part_threads(struct part_list *run)
 {
-    uint32_t threads = part_most_threads(run->link);
+    const struct lto_request *link = run->link;
     uint64_t *needs = arena_alloc(&run->arena, run->count, sizeof *needs);
 
     for (size_t i = 0; i < run->count; i++)
         needs[i] = run->list[i].memory;
-    if (threads > run->count)
-        threads = (uint32_t)run->count;
-    return memory_budget_threads(threads, run->link->memory_limit, needs, run->count);
+    return memory_budget_threads(pool_threads(link->threads, link->limits.threads, run->count),
+                                 link->limits.memory, needs, run->count);
 }
 
 static void run_all(struct part_list *run)
@@ -401,7 +392,7 @@ static void run_all(struct part_list *run)
     struct dispatch_request wanted = {
         .tasks = tasks,
         .threads = run->threads = count_part_threads(run),
-        .jobserver = link->jobserver,
+        .jobserver = link->limits.jobserver,
         .child_threads = run->child_threads,
         .is_cancelled = is_cancelled,
     };
@@ -412,14 +403,14 @@ static void run_all(struct part_list *run)
     wanted.count = make_tasks(tasks, run);
     if (wanted.count == 0)
         return;
-    cancellation_watch(link->stop, cancel_parts, run);
+    cancellation_watch(link->limits.stop, cancel_parts, run);
     if (link->distribution)
         send_parts(run, tasks, wanted.count);
     else if (wanted.count == run->count)
         run->threads = dispatch_run(&wanted);
     else
         dispatch_run(&wanted);
-    cancellation_unwatch(link->stop);
+    cancellation_unwatch(link->limits.stop);
 }
 
 size_t part_run_all(struct part_list *run, struct arena *texts)

@@ -37,15 +37,10 @@ static void restore_names(struct buffer *out, struct text line, const struct job
     }
 }
 
-/* Whether a line only tells of work that was done. From 13.4 on the library has one for the LTO-IR
- * that it makes beside PTX, "NVVM70 LTOIR Container created (2536 bytes)", or "Solid LTOIR ..." of
- * libnvvm's for sm_100 and later. nvlink does not print it; -v does. */
-static bool is_progress(struct text line)
-{
-    static const char told[] = " LTOIR Container created (";
-
-    return memmem(line.data, line.size, told, sizeof told - 1) != NULL;
-}
+/* From 13.4 on libnvJitLink tells of the LTO-IR that it makes beside PTX, "NVVM70 LTOIR Container
+ * created (2536 bytes)", or "Solid LTOIR ..." of libnvvm's for sm_100 and later. nvlink does not
+ * print it; -v does. */
+#define PROGRESS " LTOIR Container created ("
 
 static const char *library_name(const struct part_list *run)
 {
@@ -71,7 +66,7 @@ static void report_library_line(const struct part_list *run, struct text line, b
         diag_warning("%s: %.*s", name, TEXT_ARG(line));
     else if (is_error)
         diag_error("%s: %.*s", name, TEXT_ARG(line));
-    else if (is_progress(line))
+    else if (memmem(line.data, line.size, PROGRESS, strlen(PROGRESS)))
         diag_summary("%s: %.*s", name, TEXT_ARG(line));
     else
         diag_info("%s: %.*s", name, TEXT_ARG(line));

@@ -24,6 +24,16 @@
 #include "pool/jobserver.h"
 #include "pool/pool.h"
 
+struct cancellation; /* os/thread.h */
+
+/* What a link may use. */
+struct dispatch_limits {
+    uint32_t threads;             /* at any time, those inside children included; 0 = no limit */
+    uint64_t memory;              /* bytes, as in pool.h: limits the number of tasks at a time */
+    enum jobserver_use jobserver; /* turn it off when the user gave a number of threads */
+    struct cancellation *stop;    /* set when the results are no longer wanted; or NULL */
+};
+
 struct dispatch_request {
     struct pool_task *tasks; /* in order; several threads take the highest priority first */
     size_t count;

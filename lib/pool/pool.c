@@ -193,11 +193,13 @@ const char *pool_sequential_reason(void)
                                                     : NULL;
 }
 
-uint32_t pool_threads(uint32_t limit)
+uint32_t pool_threads(uint32_t wanted, uint32_t limit, size_t pieces)
 {
-    size_t count = pool_sequential_reason() ? 1 : pool_cpu_count();
+    size_t count = pool_sequential_reason() ? 1 : wanted ? wanted : pool_cpu_count();
 
-    return limit && count > limit ? limit : (uint32_t)count;
+    count = limit && count > limit ? limit : count;
+    count = count > pieces ? pieces : count;
+    return count ? (uint32_t)count : 1;
 }
 
 /* Largest first. */

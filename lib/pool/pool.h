@@ -52,9 +52,9 @@ size_t pool_cpu_count(void);
 /* Why only one thread may be used, whatever was requested; NULL = no limit. */
 const char *pool_sequential_reason(void);
 
-/* The largest number of threads that may work at a time, from that reason, the number of processors
- * and `limit` (0 = none). */
-uint32_t pool_threads(uint32_t limit);
+/* The number of threads for that many pieces of work: `wanted` (0 = one for each processor), but at
+ * most `limit` (0 = none) and one for each piece; 1 where there is such a reason; never 0. */
+uint32_t pool_threads(uint32_t wanted, uint32_t limit, size_t pieces);
 
 /* No limit, whatever control groups say. */
 #define MEMORY_BUDGET_UNLIMITED UINT64_MAX

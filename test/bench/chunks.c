@@ -116,7 +116,7 @@ static void measure_overhead(struct chunks *chunks, struct assemble_request requ
         cost = measure(chunks, &request);
         printf("chunks: %6zu on 2 threads, %s: %.2f us each, %.2f us of CPU; it slept %.3f times "
                "and was preempted %.4f times for each\n",
-               counts[i], request.jobserver == JOBSERVER_OFF ? "no jobserver" : "a jobserver",
+               counts[i], request.limits.jobserver == JOBSERVER_OFF ? "no jobserver" : "a jobserver",
                cost.wall * 1e6 / count, cost.cpu * 1e6 / count, cost.slept / count,
                cost.preempted / count);
     }
@@ -150,7 +150,7 @@ int main(void)
     static struct chunk list[100000];
     struct chunks chunks = {.list = list};
     struct assemble_request request = {
-        .arch = {90, '\0'}, .threads = 2, .inner_threads = 1, .jobserver = JOBSERVER_OFF};
+        .arch = {90, '\0'}, .threads = 2, .inner_threads = 1, .limits.jobserver = JOBSERVER_OFF};
 
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         list[i] = (struct chunk){.index = (uint32_t)i,
@@ -161,7 +161,7 @@ int main(void)
     measure_efficiency(&chunks, request);
     if (!serve_tokens())
         return 1;
-    request.jobserver = JOBSERVER_ON;
+    request.limits.jobserver = JOBSERVER_ON;
     measure_overhead(&chunks, request);
     return 0;
 }

@@ -15,26 +15,22 @@
 
 nvJitLinkInputType contents_type(struct bytes data)
 {
-    switch (file_classify(data)) {
-    case FILE_CUBIN:
-        return NVJITLINK_INPUT_CUBIN;
-    case FILE_HOST_OBJECT:
-    case FILE_SHARED_OBJECT:
-        return NVJITLINK_INPUT_OBJECT;
-    case FILE_ARCHIVE:
-        return NVJITLINK_INPUT_LIBRARY;
-    case FILE_LTOIR:
-        return NVJITLINK_INPUT_LTOIR;
-    case FILE_FATBIN:
-        return data.size >= FATBIN_HEADER_SIZE && little_u16(data.data + 4) == FATBIN_VERSION
-                   ? NVJITLINK_INPUT_FATBIN
-                   : NVJITLINK_INPUT_NONE;
-    default:
-        return memmem(data.data, strnlen((const char *)data.data, data.size), ".version",
-                      strlen(".version"))
-                   ? NVJITLINK_INPUT_PTX
-                   : NVJITLINK_INPUT_NONE;
-    }
+    static const nvJitLinkInputType types[] = {
+        [FILE_CUBIN] = NVJITLINK_INPUT_CUBIN,          [FILE_HOST_OBJECT] = NVJITLINK_INPUT_OBJECT,
+        [FILE_SHARED_OBJECT] = NVJITLINK_INPUT_OBJECT, [FILE_ARCHIVE] = NVJITLINK_INPUT_LIBRARY,
+        [FILE_LTOIR] = NVJITLINK_INPUT_LTOIR,          [FILE_FATBIN] = NVJITLINK_INPUT_FATBIN,
+    };
+    enum file_kind kind = file_classify(data);
+
+    if (kind == FILE_FATBIN &&
+        (data.size < FATBIN_HEADER_SIZE || little_u16(data.data + 4) != FATBIN_VERSION))
+        return NVJITLINK_INPUT_NONE;
+    if (kind < sizeof types / sizeof *types && types[kind])
+        return types[kind];
+    return memmem(data.data, strnlen((const char *)data.data, data.size), ".version",
+                  strlen(".version"))
+               ? NVJITLINK_INPUT_PTX
+               : NVJITLINK_INPUT_NONE;
 }
 
 const char *contents_type_name(nvJitLinkInputType type)

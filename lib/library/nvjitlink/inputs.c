@@ -17,6 +17,62 @@
 
 #define LARGEST_FILE ((size_t)1 << 40)
 
+nvJitLinkResult link_fail(struct nvJitLink *link, nvJitLinkResult result, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    buffer_vprintf(&link->errors, format, arguments);
+    va_end(arguments);
+    buffer_char(&link->errors, '\n');
+    return result;
+}
+
+static void take_lines(struct buffer *log, const char *lines, const char *but)
+{
+    struct text rest = text_of(lines), line;
+
+    while (text_scan_line(&rest, &line)) {
+        if (but && memmem(line.data, line.size, but, strlen(but)))
+            continue;
+        text_skip(&line, TEXT("minilink "));
+        buffer_printf(log, "%.*s\n", TEXT_ARG(line));
+    }
+}
+
+void link_take_errors(struct nvJitLink *link, const struct minilink *made)
+{
+    take_lines(&link->errors, minilink_error_log(made, NULL), NULL);
+}
+
+void link_take_infos(struct nvJitLink *link, const struct minilink *made, const char *but)
+{
+    take_lines(&link->infos, minilink_info_log(made, NULL), but);
+}
+
+int link_begin(struct nvJitLink *link, struct minilink **made, const struct settings *settings,
+               enum purpose purpose)
+{
+    struct word_list words = {.arena = &link->arena};
+    int code;
+
+    minilink_destroy(made);
+    settings_words(settings, purpose, &words);
+    code = minilink_create(made, words.list, words.count);
+    if (code != MINILINK_OK) {
+        link_take_errors(link, *made);
+        minilink_destroy(made);
+    }
+    return code;
+}
+
+nvJitLinkResult link_check_open(struct nvJitLink *link)
+{
+    return link->is_complete
+               ? link_fail(link, NVJITLINK_ERROR_INTERNAL, "the link is complete already")
+               : NVJITLINK_SUCCESS;
+}
+
 static nvJitLinkResult wrong_type(struct nvJitLink *link, nvJitLinkInputType type,
                                   nvJitLinkInputType found, const char *name)
 {
@@ -36,8 +92,7 @@ static nvJitLinkResult needs_lto(struct nvJitLink *link, const char *name)
                      "'%s' is LTO-IR, which is linked with -lto only", name);
 }
 
-/* A thin archive is added as a file. */
-static int add_to(struct minilink *made, const struct input *input)
+int input_add_to(struct minilink *made, const struct input *input)
 {
     return input->data.data ? minilink_add_data(made, input->type, input->data.data,
                                                 input->data.size, input->name)
@@ -62,13 +117,13 @@ static nvJitLinkResult result_for(int code, nvJitLinkResult wrong)
 
 static nvJitLinkResult hand_on(struct nvJitLink *link, const struct input *input)
 {
-    int code = add_to(link->link, input);
+    int code = input_add_to(link->link, input);
 
     link->has_input = true;
     if (code != MINILINK_OK)
         link_take_errors(link, link->link);
     if (code == MINILINK_OK && link->open)
-        code = add_to(link->open, input);
+        code = input_add_to(link->open, input);
     return result_for(code, NVJITLINK_ERROR_INVALID_INPUT);
 }
 
@@ -134,7 +189,7 @@ static nvJitLinkResult assemble_ptx(struct nvJitLink *link, const struct setting
     made = link->trial;
     if (code == MINILINK_OK) {
         made->product.wants_chunk = true;
-        code = add_to(made, input) ?: minilink_complete(made);
+        code = input_add_to(made, input) ?: minilink_complete(made);
     }
     if (code != MINILINK_OK || input->type == MINILINK_INPUT_PTX || made->product.chunk.data)
         tell_of_input(link, made, settings);
@@ -162,7 +217,7 @@ nvJitLinkResult input_add_nothing(struct nvJitLink *link)
 static nvJitLinkResult check_cubin(struct nvJitLink *link, const struct input *input)
 {
     int code = link_begin(link, &link->trial, &link->settings, FOR_CHECK)
-               ?: add_to(link->trial, input)
+               ?: input_add_to(link->trial, input)
                ?: minilink_complete(link->trial);
 
     link_take_errors(link, link->trial);

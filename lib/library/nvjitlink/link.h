@@ -94,14 +94,14 @@ void settings_words(const struct settings *settings, enum purpose purpose, struc
 
 struct input {
     enum minilink_input type;
-    struct bytes data; /* none: `name` is a file */
+    struct bytes data; /* none: `name` is a file, a thin archive */
     const char *name;
 };
 
 struct nvJitLink {
     struct arena arena; /* has words of options, and all else that lives as long as the link */
     struct settings settings;
-    nvJitLinkResult created;       /* the result of link_create() */
+    nvJitLinkResult created;       /* the result of creating it */
     struct minilink *link;         /* NULL when that failed */
     struct minilink *open;         /* with -ptx: a second link, which permits undefined symbols */
     struct minilink *result;       /* the one of these two that has succeeded, or NULL */
@@ -120,26 +120,7 @@ struct nvJitLink {
     uint64_t start; /* clock_now() when a time was last reported */
 };
 
-/* nvjitlink.c: the implementations of the exported functions. `version`: of the interface that the
- * caller is linked with, ten times the number. Results are those of 13, which exports.c maps to
- * those of 12. */
-nvJitLinkResult link_create(nvJitLinkHandle *handle, uint32_t count, const char *const *options,
-                            unsigned version);
-nvJitLinkResult link_destroy(nvJitLinkHandle *handle);
-nvJitLinkResult link_add_data(nvJitLinkHandle handle, nvJitLinkInputType type, const void *data,
-                              size_t size, const char *name);
-nvJitLinkResult link_add_file(nvJitLinkHandle handle, nvJitLinkInputType type, const char *path);
-nvJitLinkResult link_complete(nvJitLinkHandle handle);
-
-/* What a link makes. */
-enum link_output { OUTPUT_CUBIN, OUTPUT_PTX, OUTPUT_LTOIR };
-
-/* Tells the size of one of them, or copies it; the same of the error log, or of the info log. One
- * of `size` and `buffer` is NULL. */
-nvJitLinkResult link_get(struct nvJitLink *link, enum link_output output, size_t *size,
-                         void *buffer);
-nvJitLinkResult link_get_log(const struct nvJitLink *link, bool is_errors, size_t *size,
-                             char *buffer);
+/* inputs.c: adds inputs, by links of minilink. */
 
 /* Appends a line to the error log. Returns `result`. */
 nvJitLinkResult link_fail(struct nvJitLink *link, nvJitLinkResult result, const char *format, ...)
@@ -158,7 +139,8 @@ int link_begin(struct nvJitLink *link, struct minilink **made, const struct sett
 void link_take_errors(struct nvJitLink *link, const struct minilink *made);
 void link_take_infos(struct nvJitLink *link, const struct minilink *made, const char *but);
 
-/* inputs.c: */
+/* Adds an input to a link of minilink, whose code is returned. */
+int input_add_to(struct minilink *made, const struct input *input);
 
 /* Adds an input, or a file. */
 nvJitLinkResult input_add(struct nvJitLink *link, nvJitLinkInputType type, struct bytes data,

@@ -1,71 +1,17 @@
-/* nvjitlink.c: implements the functions that programs call (exports.c).
+/* nvjitlink.c: the functions that programs call, under all their names.
  *
- * The results are those of libnvJitLink where they could be measured. Where that one crashes (NULL
- * among the options, data that is NULL, completing a link with wrong options), these return an
- * error. */
+ * Compiled once for each library: with NVJITLINK_MAJOR 12 for libnvJitLink.so.12, without it for
+ * libnvJitLink.so.13. The results are those of libnvJitLink where they could be measured. Where
+ * that one crashes (NULL among the options, data that is NULL, completing a link with wrong
+ * options), these return an error. */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
 #include "library/handle.h"
 #include "library/nvjitlink/link.h"
+#include "library/nvjitlink/versions.def"
 #include "link/state.h"
-
-nvJitLinkResult link_fail(struct nvJitLink *link, nvJitLinkResult result, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    buffer_vprintf(&link->errors, format, arguments);
-    va_end(arguments);
-    buffer_char(&link->errors, '\n');
-    return result;
-}
-
-static void take_lines(struct buffer *log, const char *lines, const char *but)
-{
-    struct text rest = text_of(lines), line;
-
-    while (text_scan_line(&rest, &line)) {
-        if (but && memmem(line.data, line.size, but, strlen(but)))
-            continue;
-        text_skip(&line, TEXT("minilink "));
-        buffer_printf(log, "%.*s\n", TEXT_ARG(line));
-    }
-}
-
-void link_take_errors(struct nvJitLink *link, const struct minilink *made)
-{
-    take_lines(&link->errors, minilink_error_log(made, NULL), NULL);
-}
-
-void link_take_infos(struct nvJitLink *link, const struct minilink *made, const char *but)
-{
-    take_lines(&link->infos, minilink_info_log(made, NULL), but);
-}
-
-int link_begin(struct nvJitLink *link, struct minilink **made, const struct settings *settings,
-               enum purpose purpose)
-{
-    struct word_list words = {.arena = &link->arena};
-    int code;
-
-    minilink_destroy(made);
-    settings_words(settings, purpose, &words);
-    code = minilink_create(made, words.list, words.count);
-    if (code != MINILINK_OK) {
-        link_take_errors(link, *made);
-        minilink_destroy(made);
-    }
-    return code;
-}
-
-nvJitLinkResult link_check_open(struct nvJitLink *link)
-{
-    return link->is_complete
-               ? link_fail(link, NVJITLINK_ERROR_INTERNAL, "the link is complete already")
-               : NVJITLINK_SUCCESS;
-}
 
 /* With -ptx, called functions may be undefined. A link that permits that keeps all symbols visible,
  * though, which changes the PTX of complete programs. So there are two links, and the second is
@@ -107,7 +53,7 @@ struct call {
     struct nvJitLink *link;
     nvJitLinkResult (*function)(const struct call *call);
     nvJitLinkResult result;
-    const char *const *options; /* of link_create(): */
+    const char *const *options; /* of create_link(): */
     uint32_t count;
     nvJitLinkInputType type; /* of an input: */
     struct bytes data;
@@ -148,8 +94,8 @@ static nvJitLinkResult create_handle(const struct call *call)
            ?: begin_call(link);
 }
 
-nvJitLinkResult link_create(nvJitLinkHandle *handle, uint32_t count, const char *const *options,
-                            unsigned version)
+static nvJitLinkResult create_link(nvJitLinkHandle *handle, uint32_t count,
+                                   const char *const *options, unsigned version)
 {
     struct nvJitLink *link;
 
@@ -167,7 +113,7 @@ nvJitLinkResult link_create(nvJitLinkHandle *handle, uint32_t count, const char 
     return link->created;
 }
 
-nvJitLinkResult link_destroy(nvJitLinkHandle *handle)
+static nvJitLinkResult destroy_link(nvJitLinkHandle *handle)
 {
     struct nvJitLink *link = handle ? *handle : NULL;
 
@@ -198,8 +144,8 @@ static nvJitLinkResult add_of(const struct call *call)
     return input_add(link, call->type, call->data, call->name ? call->name : number);
 }
 
-nvJitLinkResult link_add_data(nvJitLinkHandle handle, nvJitLinkInputType type, const void *data,
-                              size_t size, const char *name)
+static nvJitLinkResult add_data(nvJitLinkHandle handle, nvJitLinkInputType type, const void *data,
+                                size_t size, const char *name)
 {
     if (!handle || (!data && size))
         return NVJITLINK_ERROR_NULL_INPUT;
@@ -209,7 +155,7 @@ nvJitLinkResult link_add_data(nvJitLinkHandle handle, nvJitLinkInputType type, c
         (struct call){handle, add_of, .type = type, .data = {data, size}, .name = name});
 }
 
-nvJitLinkResult link_add_file(nvJitLinkHandle handle, nvJitLinkInputType type, const char *path)
+static nvJitLinkResult add_file(nvJitLinkHandle handle, nvJitLinkInputType type, const char *path)
 {
     if (!handle || !path)
         return NVJITLINK_ERROR_NULL_INPUT;
@@ -315,12 +261,8 @@ static nvJitLinkResult make_ltoir(const struct call *call)
     if (!link->is_complete || !link->waiting_count || !link->settings.library)
         return NVJITLINK_ERROR_INTERNAL;
     code = link_begin(link, &link->trial, &link->settings, FOR_LTOIR);
-    for (size_t i = 0; code == MINILINK_OK && i < link->waiting_count; i++) {
-        const struct input *input = &link->waiting[i];
-
-        code = minilink_add_data(link->trial, input->type, input->data.data, input->data.size,
-                                 input->name);
-    }
+    for (size_t i = 0; code == MINILINK_OK && i < link->waiting_count; i++)
+        code = input_add_to(link->trial, &link->waiting[i]);
     if (code == MINILINK_OK)
         code = minilink_complete(link->trial);
     if (code != MINILINK_OK) {
@@ -334,42 +276,44 @@ static nvJitLinkResult make_ltoir(const struct call *call)
     return NVJITLINK_SUCCESS;
 }
 
-static bool makes_ltoir_only(const struct settings *settings)
-{
-    return settings->kind == TARGET_LTOIR && settings->is_lto && !settings->is_ptx;
-}
-
 static nvJitLinkResult complete_handle(const struct call *call)
 {
     struct nvJitLink *link = call->link;
+    const struct settings *settings = &link->settings;
     nvJitLinkResult result = link_check_open(link);
 
     if (result != NVJITLINK_SUCCESS)
         return result;
     link->is_complete = true;
-    if (link->settings.is_timed)
+    if (settings->is_timed)
         buffer_printf(&link->infos, "nvJitLink time until Complete: %f\n", lap(&link->start));
     result = check_added(link);
     if (result != NVJITLINK_SUCCESS)
         link->waiting_count = 0; /* there is to be no LTO-IR, either */
-    if (result == NVJITLINK_SUCCESS && makes_ltoir_only(&link->settings))
+    if (result == NVJITLINK_SUCCESS && settings->kind == TARGET_LTOIR && settings->is_lto &&
+        !settings->is_ptx)
         result = make_ltoir(call) ? NVJITLINK_ERROR_NVVM_COMPILE : NVJITLINK_SUCCESS;
     else
         result = result ?: input_hand_on_waiting(link) ?: link_all(link);
-    if (link->settings.is_timed)
+    if (settings->is_timed)
         buffer_printf(&link->infos, "nvJitLinkComplete time to finish: %f\n", lap(&link->start));
     return result;
 }
 
-nvJitLinkResult link_complete(nvJitLinkHandle handle)
+static nvJitLinkResult complete_link(nvJitLinkHandle handle)
 {
     if (!handle)
         return NVJITLINK_ERROR_NULL_INPUT;
     return run_unlogged((struct call){.link = handle, .function = complete_handle});
 }
 
-nvJitLinkResult link_get(struct nvJitLink *link, enum link_output output, size_t *size,
-                         void *buffer)
+/* What a link makes. */
+enum link_output { OUTPUT_CUBIN, OUTPUT_PTX, OUTPUT_LTOIR };
+
+/* Tells the size of one of them, or copies it; get_log() of the error log, or of the info log. One
+ * of `size` and `buffer` is NULL. */
+static nvJitLinkResult get_output(struct nvJitLink *link, enum link_output output, size_t *size,
+                                  void *buffer)
 {
     const void *bytes;
     size_t count = 0;
@@ -394,8 +338,8 @@ nvJitLinkResult link_get(struct nvJitLink *link, enum link_output output, size_t
     return NVJITLINK_SUCCESS;
 }
 
-nvJitLinkResult link_get_log(const struct nvJitLink *link, bool is_errors, size_t *size,
-                             char *buffer)
+static nvJitLinkResult get_log(const struct nvJitLink *link, bool is_errors, size_t *size,
+                               char *buffer)
 {
     const struct buffer *log;
 
@@ -409,4 +353,107 @@ nvJitLinkResult link_get_log(const struct nvJitLink *link, bool is_errors, size_
         buffer[log->size] = '\0';
     }
     return NVJITLINK_SUCCESS;
+}
+
+/* The exported functions. */
+
+#ifndef NVJITLINK_MAJOR
+#define NVJITLINK_MAJOR 13
+#endif
+
+#if NVJITLINK_MAJOR == 12
+#define VERSIONS NVJITLINK_VERSIONS_12
+#else
+#define VERSIONS NVJITLINK_VERSIONS_13
+#endif
+
+#define ALIAS(major, minor, name, parameters)                                                      \
+    nvJitLinkResult __##name##_##major##_##minor parameters                                        \
+        __attribute__((alias(#name), visibility("default")));
+
+/* The number of minor versions, which begin with 0. */
+#define ONE(major, minor, ...) +1
+#define NEWEST                 (VERSIONS(ONE, ) - 1)
+
+/* Results that are new in 13.0, as programs of CUDA 12 know them: its headers end with
+ * NVJITLINK_ERROR_FINALIZE. Most follow the header of 12.6, which defines the new names as old
+ * ones; it lacks the last three: that of LTO-IR without -lto is measured on 12.9, the others are
+ * those that it documents for the function. */
+static nvJitLinkResult known(nvJitLinkResult result)
+{
+    if (NVJITLINK_MAJOR > 12)
+        return result;
+    switch (result) {
+    case NVJITLINK_ERROR_NULL_INPUT:
+    case NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS:
+    case NVJITLINK_ERROR_INCORRECT_INPUT_TYPE:
+    case NVJITLINK_ERROR_MISSING_FATBIN:
+        return NVJITLINK_ERROR_INVALID_INPUT;
+    case NVJITLINK_ERROR_ARCH_MISMATCH:
+    case NVJITLINK_ERROR_OUTDATED_LIBRARY:
+    case NVJITLINK_ERROR_LTO_NOT_ENABLED:
+        return NVJITLINK_ERROR_INTERNAL;
+    case NVJITLINK_ERROR_UNRECOGNIZED_ARCH:
+    case NVJITLINK_ERROR_UNSUPPORTED_ARCH:
+        return NVJITLINK_ERROR_UNRECOGNIZED_OPTION;
+    default:
+        return result;
+    }
+}
+
+/* A function of the interface, which returns what `call` does. */
+#define EXPORT(name, parameters, call)                                                             \
+    VERSIONS(ALIAS, name, parameters)                                                              \
+    nvJitLinkResult name parameters                                                                \
+    {                                                                                              \
+        return known(call);                                                                        \
+    }
+
+EXPORT(nvJitLinkCreate, (nvJitLinkHandle * handle, uint32_t count, const char *const *options),
+       create_link(handle, count, options, NVJITLINK_MAJOR * 10 + NEWEST))
+EXPORT(nvJitLinkDestroy, (nvJitLinkHandle * handle), destroy_link(handle))
+EXPORT(nvJitLinkAddData,
+       (nvJitLinkHandle handle, nvJitLinkInputType type, const void *data, size_t size,
+        const char *name),
+       add_data(handle, type, data, size, name))
+EXPORT(nvJitLinkAddFile, (nvJitLinkHandle handle, nvJitLinkInputType type, const char *path),
+       add_file(handle, type, path))
+EXPORT(nvJitLinkComplete, (nvJitLinkHandle handle), complete_link(handle))
+EXPORT(nvJitLinkGetLinkedCubinSize, (nvJitLinkHandle handle, size_t *size),
+       get_output(handle, OUTPUT_CUBIN, size, NULL))
+EXPORT(nvJitLinkGetLinkedCubin, (nvJitLinkHandle handle, void *cubin),
+       get_output(handle, OUTPUT_CUBIN, NULL, cubin))
+EXPORT(nvJitLinkGetLinkedPtxSize, (nvJitLinkHandle handle, size_t *size),
+       get_output(handle, OUTPUT_PTX, size, NULL))
+EXPORT(nvJitLinkGetLinkedPtx, (nvJitLinkHandle handle, char *ptx),
+       get_output(handle, OUTPUT_PTX, NULL, ptx))
+#if NVJITLINK_MAJOR > 12 /* measured: new in 13.2, with the names of 13.0 and 13.1, too */
+EXPORT(nvJitLinkGetLinkedLTOIRSize, (nvJitLinkHandle handle, size_t *size),
+       get_output(handle, OUTPUT_LTOIR, size, NULL))
+EXPORT(nvJitLinkGetLinkedLTOIR, (nvJitLinkHandle handle, void *ltoir),
+       get_output(handle, OUTPUT_LTOIR, NULL, ltoir))
+#endif
+EXPORT(nvJitLinkGetErrorLogSize, (nvJitLinkHandle handle, size_t *size),
+       get_log(handle, true, size, NULL))
+EXPORT(nvJitLinkGetErrorLog, (nvJitLinkHandle handle, char *log), get_log(handle, true, NULL, log))
+EXPORT(nvJitLinkGetInfoLogSize, (nvJitLinkHandle handle, size_t *size),
+       get_log(handle, false, size, NULL))
+EXPORT(nvJitLinkGetInfoLog, (nvJitLinkHandle handle, char *log), get_log(handle, false, NULL, log))
+
+nvJitLinkResult nvJitLinkVersion(unsigned *major, unsigned *minor)
+{
+    if (!major || !minor)
+        return known(NVJITLINK_ERROR_NULL_INPUT);
+    *major = NVJITLINK_MAJOR;
+    *minor = NEWEST;
+    return NVJITLINK_SUCCESS;
+}
+
+/* No header has this, but NVIDIA's libraries from 12.4 on export it. What it is for is not known:
+ * it returns 0 for every number up to 13999 and for addresses, and writes nothing (measured on
+ * 12.4, 12.9, 13.0 and 13.5). */
+void *__nvJitLinkAPI(void) __attribute__((visibility("default")));
+void *__nvJitLinkAPI(void)
+{
+    return NULL;
 }

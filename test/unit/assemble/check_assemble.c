@@ -150,7 +150,7 @@ static int run_request(const struct assemble_request *request)
 static int run_with(uint32_t threads)
 {
     const struct assemble_request request = {REQUEST, .threads = threads,
-                                             .jobserver = JOBSERVER_OFF};
+                                             .limits.jobserver = JOBSERVER_OFF};
 
     return run_request(&request);
 }
@@ -193,7 +193,8 @@ TEST(threads_inside_of_a_chunk_are_told)
     } rows[] = {{1, 3, 8, 3}, {1, 8, 3, 3}, {1, 0, 8, 1}, {1, 1, 0, 1}, {2, 8, 3, 1}};
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const struct assemble_request request = {REQUEST, .threads = 2, .jobserver = JOBSERVER_OFF,
+        const struct assemble_request request = {REQUEST, .threads = 2,
+                                                 .limits.jobserver = JOBSERVER_OFF,
                                                  .inner_threads = rows[i].wanted};
 
         make_chunks(rows[i].chunks);
@@ -536,7 +537,8 @@ TEST(without_a_token_chunks_run_one_at_a_time)
 
 TEST(a_broken_jobserver_is_one_warning_and_one_chunk_at_a_time)
 {
-    const struct assemble_request request = {REQUEST, .threads = 16, .jobserver = JOBSERVER_ON};
+    const struct assemble_request request = {REQUEST, .threads = 16,
+                                             .limits.jobserver = JOBSERVER_ON};
 
     setenv("MAKEFLAGS", " -j4 --jobserver-auth=fifo:/nonexistent", 1);
     make_chunks(10);

@@ -55,7 +55,7 @@ void set_up(void)
     request = (struct assemble_request){.assembler = &fake,
                                         .arch = {90, 'a'},
                                         .threads = 4,
-                                        .jobserver = JOBSERVER_OFF,
+                                        .limits.jobserver = JOBSERVER_OFF,
                                         .cache = cache};
 }
 
@@ -146,7 +146,7 @@ TEST(threads_do_not_count_and_are_told_alike)
     ck_assert_uint_eq(hits(), 3);
     cubins_free(&cubins);
     request.threads = 1;
-    request.thread_limit = 5;
+    request.limits.threads = 5;
     request.keep_going = true;
     ck_assert_int_eq(calls_for(TEXTS("a", "b", "c")), 0);
 }

@@ -334,7 +334,7 @@ TEST(numbers_go_where_their_names_say)
               link->options.has_maxrregcount && link->has_inflation_limit);
     ck_assert_uint_eq(link->chunk_count, 5);
     ck_assert_uint_eq(link->minimum_chunk, 6);
-    ck_assert_uint_eq(link->thread_limit, 7);
+    ck_assert_uint_eq(link->limits.threads, 7);
     ck_assert_uint_eq(link->inflation_limit, 9 << 20);
     ck_assert_uint_eq(link->assembler.timeout, 10);
 }
@@ -353,7 +353,7 @@ TEST(a_memory_limit_has_64_bits)
 
     for (int i = 0; i < (int)COUNT(taken); i++) {
         READ_LINE(taken[i]);
-        ck_assert_uint_eq(options.link.memory_limit, UINT64_MAX >> 10 * i << 10 * i);
+        ck_assert_uint_eq(options.link.limits.memory, UINT64_MAX >> 10 * i << 10 * i);
         forget_options();
         options_begin(&options);
         ck_assert(!read_words((const char *const[]){"a.o", refused[i], NULL}));
@@ -369,7 +369,7 @@ TEST(choices_and_lists_go_where_their_names_say)
               "--split-policy=stable", "-dump-callgraph=dot", "-lb", "-L.", "-Xptxas=-O1",
               "-Xnvvm=-a -b", "-kernels-used=k", "-variables-used=v");
     ck_assert(link->lto_source == LTO_SOURCE_LTOIR && link->merge.abi == MERGE_ABI_7);
-    ck_assert(link->jobserver == JOBSERVER_OFF && options.diagnostics_format == DIAG_FORM_GNU);
+    ck_assert(link->limits.jobserver == JOBSERVER_OFF && options.diagnostics_format == DIAG_FORM_GNU);
     ck_assert(link->split_policy == SPLIT_STABLE && link->merge.callgraph == CALLGRAPH_DOT);
     ck_assert(link->operand_count == 2 && link->operands[1].is_library);
     ck_assert_str_eq(link->library_paths[0], ".");

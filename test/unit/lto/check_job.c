@@ -139,7 +139,7 @@ static char program[4096], library[4096];
 static size_t run_two(struct part_list *run, const char *way)
 {
     static const char *const options[] = {"-lto", "-ptx", NULL};
-    static const struct lto_request link = {.jobserver = JOBSERVER_OFF, .threads = 2};
+    static const struct lto_request link = {.limits.jobserver = JOBSERVER_OFF, .threads = 2};
     const char *build = getenv("BUILD");
 
     snprintf(program, sizeof program, "%s/minilink", build ? build : "build");

@@ -166,7 +166,8 @@ static void run_library(const char *name, const char *way)
 {
     static const char *options[] = {"-lto", "-ptx"};
     const uint8_t code[] = "LTO-IR";
-    const struct lto_input inputs[] = {{{code, sizeof code}, false}, {{code, sizeof code}, false}};
+    const struct job_input inputs[] = {{.data = {code, sizeof code}},
+                                       {.data = {code, sizeof code}}};
     const char *build = getenv("BUILD");
     char path[4096];
     struct lto_job job = {.library = path,
