@@ -307,21 +307,16 @@ static void collect_exact(struct chunk_context *context)
     }
 }
 
-static void collect_needed(struct chunk_context *context, const uint32_t *member,
-                           const uint32_t *end)
+static void collect_needed(struct chunk_context *context, uint32_t **members)
 {
     const struct plan *plan = context->plan;
     uint64_t heaviest = 0;
 
     closure_restart(&context->needed);
     closure_restart(&context->declared);
-    closure_restart(&context->replicas);
-    for (; member < end; member++) {
-        add_named(context, *member);
-        callgraph_add_replicas(plan, *member, &context->replicas);
-    }
-    for (size_t i = 0; i < context->replicas.count; i++)
-        add_named(context, context->replicas.list[i]);
+    closure_of_chunk(&context->defined, plan, members, context->chunk->index);
+    for (size_t i = 0; i < context->defined.count; i++)
+        add_named(context, context->defined.list[i]);
     if (plan->is_exact)
         collect_exact(context);
     SORT(context->needed.list, context->needed.count, compare_symbols);
@@ -393,7 +388,7 @@ static void start_chunks(struct chunk_context *context, struct chunks *chunks,
     context->writer.request = plan->request;
     context->needed = closure_new(plan);
     context->declared = closure_new(plan);
-    context->replicas = closure_new(plan);
+    context->defined = closure_new(plan);
     context->module_stamps = arena_zalloc(plan->arena, program->module_count, sizeof(uint32_t));
     if (plan->names ||
         (plan->is_exact && plan->request->policy == SPLIT_STABLE && !plan->keeps_lines))
@@ -432,7 +427,7 @@ void chunk_write_all(struct chunks *chunks, size_t first, const struct plan *pla
         context.chunk->first_function = "";
         context.chunk->is_unchanged = unchanged;
         if (c < plan->chunk_count) {
-            collect_needed(&context, members[c], members[c + 1]);
+            collect_needed(&context, members);
             explain_chunk(plan, context.chunk, &context.needed);
         }
         if (c >= plan->chunk_count)

@@ -166,16 +166,3 @@ const char *exact_waste(struct plan *plan)
         return "its kernels share most of their code";
     return has_large_chunk(plan) ? "one kernel has most of its code" : NULL;
 }
-
-void exact_place_variables(struct plan *plan)
-{
-    for (uint32_t i = 0; i < plan->program->symbol_count; i++) {
-        struct placement *placement = &plan->placements[i];
-
-        placement->is_promoted = false;
-        if (!plan_is_variable(plan, i))
-            continue;
-        placement->chunk = NO_CHUNK;
-        placement->is_replicated = true;
-    }
-}

@@ -36,13 +36,10 @@ static void note_functions(struct plan *plan)
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
         plan->placements[i].copies = 0;
     for (uint32_t c = 0; c < plan->chunk_count; c++) {
-        closure_restart(&closure);
-        for (const uint32_t *member = members[c]; member < members[c + 1]; member++) {
-            note_references(plan, *member, c);
-            callgraph_add_replicas(plan, *member, &closure);
-        }
+        closure_of_chunk(&closure, plan, members, c);
         for (size_t i = 0; i < closure.count; i++) {
-            plan->placements[closure.list[i]].copies++;
+            plan->placements[closure.list[i]].copies +=
+                plan->placements[closure.list[i]].is_replicated;
             note_references(plan, closure.list[i], c);
         }
     }
@@ -168,6 +165,20 @@ static void promote_internal(struct plan *plan)
     }
 }
 
+/* Puts all variables into every chunk of an exact split. */
+static void place_in_all(struct plan *plan)
+{
+    for (uint32_t i = 0; i < plan->program->symbol_count; i++) {
+        struct placement *placement = &plan->placements[i];
+
+        placement->is_promoted = false;
+        if (!plan_is_variable(plan, i))
+            continue;
+        placement->chunk = NO_CHUNK;
+        placement->is_replicated = true;
+    }
+}
+
 void owner_find(struct plan *plan)
 {
     note_functions(plan);
@@ -178,5 +189,5 @@ void owner_find(struct plan *plan)
     replicate_variables(plan);
     promote_internal(plan);
     if (plan->is_exact)
-        exact_place_variables(plan);
+        place_in_all(plan);
 }

@@ -1,5 +1,5 @@
-/* plan.h: assigns symbols to chunks: made by callgraph.c and partition.c, carried out by chunk.c
- * and its helper files. Private to split/. */
+/* plan.h: assigns symbols to chunks: made by partition.c, carried out by chunk.c and its helper
+ * files. Private to split/. */
 #pragma once
 
 #include <stdbool.h>
@@ -92,6 +92,10 @@ struct closure closure_new(const struct plan *plan);
 void closure_add(struct closure *closure, uint32_t symbol);
 void closure_restart(struct closure *closure);
 
+/* Sets it to the members of a chunk, and the replicated functions that these need. */
+void closure_of_chunk(struct closure *closure, const struct plan *plan, uint32_t **members,
+                      uint32_t chunk);
+
 /* The name of a symbol in the chunks. */
 static inline struct text plan_name(const struct plan *plan, uint32_t symbol)
 {
@@ -104,20 +108,17 @@ static inline bool plan_defines(const struct plan *plan, uint32_t symbol, uint32
     return plan->placements[symbol].is_replicated || plan->placements[symbol].chunk == chunk;
 }
 
-/* callgraph.c: sets weights, replicable functions, and units of at most `largest` bytes
+/* Sets weights, replicable functions, and units of at most `largest` bytes
  * whose functions stay together; `wanted` is the desired number of chunks. */
 void callgraph_units(struct plan *plan, uint32_t wanted, uint64_t largest);
 
-/* callgraph.c: true for the leader of a unit that is distributed. */
+/* True for the leader of a unit that is distributed. */
 bool callgraph_is_leader(const struct plan *plan, uint32_t symbol);
 
-/* callgraph.c: puts the other functions of each unit into its leader's chunk. */
+/* Puts the other functions of each unit into its leader's chunk. */
 void callgraph_follow_leaders(struct plan *plan);
 
-/* callgraph.c: adds the replicated functions that `function` needs, directly or through others. */
-void callgraph_add_replicas(const struct plan *plan, uint32_t function, struct closure *closure);
-
-/* callgraph.c: counts the chunks that need each replicated function. False when that is far too
+/* Counts the chunks that need each replicated function. False when that is far too
  * many: the walk then ends early, so that its cost stays proportional to the text. */
 bool callgraph_count_copies(struct plan *plan);
 
@@ -149,9 +150,6 @@ bool exact_begin(struct plan *plan);
 /* exact.c: why the chunks are not worth their number: the repeated parts are too much of the
  * divided ones, or one chunk is nearly everything. Else NULL. */
 const char *exact_waste(struct plan *plan);
-
-/* exact.c: puts all variables into every chunk. */
-void exact_place_variables(struct plan *plan);
 
 /* owner.c: finds the owner chunk of each variable and alias, and the symbols to promote. */
 void owner_find(struct plan *plan);
@@ -220,7 +218,7 @@ struct chunk_context {
     struct closure needed;   /* all symbols that the chunk defines or names, in program order */
     const uint32_t *order;   /* the same in the order of their declarations */
     struct closure declared; /* functions named here; variables defined here but named before */
-    struct closure replicas; /* copies of functions */
+    struct closure defined;  /* its own symbols, and copies of functions */
     struct extra *extras;
     size_t extra_count;
     uint32_t *module_stamps;      /* chunk + 1 where a module has functions in it */
@@ -288,7 +286,7 @@ void explain_chunk(const struct plan *plan, const struct chunk *chunk,
 /* The same for a module that is a chunk of its own. */
 void explain_whole(const struct plan *plan, const struct chunk *chunk, uint32_t module);
 
-/* stable_text.c: texts of stable chunks, which contain only what the code depends on. */
+/* Texts of stable chunks, which contain only what the code depends on. */
 
 /* Makes the state for all chunks of a plan. Freed with stable_text_free. */
 struct stable_text *stable_text_new(const struct plan *plan);
