@@ -87,7 +87,7 @@ static void print_language(void)
     print_words("special registers", &special_words);
     puts("== special registers: moves that they fit");
     for (uint16_t i = 1; i < special_words.count; i++) {
-        printf("%s:", special_name(i));
+        printf("%s:", words_name(&special_words, i));
         for (const char *class = "busp"; *class; class ++)
             for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++)
                 if (special_fits(i, *class, sizes[k]))

@@ -108,19 +108,9 @@ uint16_t modifier_find(struct text name)
     return words_find(&modifier_words, name);
 }
 
-bool modifier_is_type(uint16_t index)
+const struct type *modifier_type(uint16_t index)
 {
-    return index < ENTRIES(types) && types[index].bits != 0;
-}
-
-const struct type *modifier_type(struct text name)
-{
-    return &types[modifier_find(name)];
-}
-
-const char *special_name(uint16_t index)
-{
-    return words_name(&special_words, index);
+    return &types[index < ENTRIES(types) ? index : 0];
 }
 
 bool special_fits(uint16_t index, char class, unsigned bits)

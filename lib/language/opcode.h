@@ -48,7 +48,7 @@ struct opcode {
 struct type {
     char class;    /* 'b' bits, 'u' 's' integers, 'f' .f32 .f64, 'p' predicate, 'x' a type that only
                       bit registers hold */
-    uint16_t bits; /* of a register that holds it */
+    uint16_t bits; /* of a register that holds it; 0 = no type */
     uint16_t matrix_bits; /* of an element of a matrix; 0 = no matrix has it */
 };
 
@@ -77,13 +77,8 @@ const struct opcode *opcode_get(uint16_t index);
 const char *modifier_name(uint16_t index);
 uint16_t modifier_find(struct text name);
 
-/* True when modifier `index` is the name of a type. */
-bool modifier_is_type(uint16_t index);
-
-/* The type of that name; an empty one if there is none. */
-const struct type *modifier_type(struct text name);
-
-const char *special_name(uint16_t index);
+/* The type that modifier `index` names; one of 0 bits if it names none. */
+const struct type *modifier_type(uint16_t index);
 
 /* True when special register `index` fits a mov of this class ('b', 'u', 's', 'p') and size in
  * bits.

@@ -47,7 +47,7 @@ static void report_words(struct body_parser *parser, const struct instruction *i
     for (unsigned i = 0; i < instruction->modifier_count; i++) {
         const char *name = modifier_name(instruction->modifiers[i]);
 
-        types += modifier_is_type(instruction->modifiers[i]);
+        types += modifier_type(instruction->modifiers[i])->bits != 0;
         if (!syntax_has_word(instruction->opcode, name))
             parser_fail(base, place, "Illegal modifier '.%s' for instruction '%s'", name, opcode);
     }
@@ -57,7 +57,7 @@ static void report_words(struct body_parser *parser, const struct instruction *i
         for (unsigned i = 0; i < instruction->modifier_count; i++)
             if (i != left)
                 words[count++] = instruction->modifiers[i];
-        if (!modifier_is_type(instruction->modifiers[left]) &&
+        if (modifier_type(instruction->modifiers[left])->bits == 0 &&
             syntax_find(&syntax, instruction->opcode, words, count, NULL))
             parser_fail(base, place, "Modifier '.%s' cannot be combined with the others of '%s'",
                         modifier_name(instruction->modifiers[left]), opcode);

@@ -35,7 +35,7 @@ static bool classes_agree(char rule, char type)
 static bool is_warp_size(const struct operand *operand)
 {
     return operand->kind == OPERAND_SPECIAL &&
-           strcmp(special_name((uint16_t)operand->label), "WARP_SZ") == 0;
+           strcmp(words_name(&special_words, (uint16_t)operand->label), "WARP_SZ") == 0;
 }
 
 static const char *check_register(const struct checking *checking, const struct operand_rule *rule,

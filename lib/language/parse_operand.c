@@ -21,7 +21,6 @@ static bool touches(const struct body_parser *parser, size_t end)
 
 static struct operand *push(struct body_parser *parser, enum operand_kind kind)
 {
-    struct text text = parse_text(parser);
     struct operand *operand = &ARENA_PUSH(parser->body->arena, parser->operands,
                                           parser->operand_count, parser->operand_capacity);
 
@@ -29,7 +28,7 @@ static struct operand *push(struct body_parser *parser, enum operand_kind kind)
                                 .reg = NO_INDEX,
                                 .symbol = NO_INDEX,
                                 .label = NO_INDEX,
-                                .text = text};
+                                .text = parse_text(parser)};
     return operand;
 }
 
@@ -309,15 +308,12 @@ static void parse_pair(struct body_parser *parser, size_t at)
 /* The role of operand `index` of the opcode; `list`: the first operand was a list. */
 static enum role role_of(const struct opcode *opcode, size_t index, bool list)
 {
-    if ((opcode->flags & OPCODE_BRANCH) && index == 0)
-        return ROLE_LABEL;
-    if ((opcode->flags & OPCODE_INDEXED) && index == 1)
-        return ROLE_LABEL;
-    if ((opcode->flags & OPCODE_CALL) && index == (list ? 1u : 0u))
-        return ROLE_FUNCTION;
-    if ((opcode->flags & OPCODE_CALL) && index > (list ? 1u : 0u))
-        return ROLE_PROTOTYPE;
-    return ROLE_VALUE;
+    if (opcode->flags & OPCODE_CALL)
+        return index == list ? ROLE_FUNCTION : ROLE_PROTOTYPE;
+    return ((opcode->flags & OPCODE_BRANCH) && index == 0) ||
+                   ((opcode->flags & OPCODE_INDEXED) && index == 1)
+               ? ROLE_LABEL
+               : ROLE_VALUE;
 }
 
 static void parse_one(struct body_parser *parser, const struct opcode *opcode, size_t first)

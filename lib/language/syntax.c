@@ -74,7 +74,7 @@ static enum order order_of(uint16_t modifier)
 {
     const char *name = modifier_name(modifier);
 
-    if (modifier_is_type(modifier))
+    if (modifier_type(modifier)->bits)
         return ORDER_TYPE;
     if (strcmp(name, "row") == 0 || strcmp(name, "col") == 0)
         return ORDER_LAYOUT;

@@ -22,7 +22,7 @@ static struct words_seen look(const uint16_t *modifiers, size_t count)
     for (size_t i = 0; i < count; i++) {
         const char *name = modifier_name(modifiers[i]);
 
-        if (modifier_is_type(modifiers[i]))
+        if (modifier_type(modifiers[i])->bits)
             seen.types[seen.type_count++] = modifiers[i];
         else if (name[0] == 'v' && text_is_digit(name[1]) && name[2] == '\0')
             seen.lanes = (uint8_t)(name[1] - '0');
@@ -95,7 +95,7 @@ static void take_type(struct text item, const struct words_seen *seen, struct op
 {
     char digit = item.data[item.size - 1];
     size_t number = (size_t)(digit - '0');
-    struct text name = item;
+    uint16_t type = modifier_find(item);
 
     if (item.size == 1 && item.data[0] == 'a') {
         rule->class = 'a';
@@ -106,10 +106,10 @@ static void take_type(struct text item, const struct words_seen *seen, struct op
             rule->kind = RULE_ANY;
             return;
         }
-        name = text_of(modifier_name(seen->types[number]));
+        type = seen->types[number];
     }
-    rule->class = modifier_type(name)->class;
-    rule->bits = modifier_type(name)->bits;
+    rule->class = modifier_type(type)->class;
+    rule->bits = modifier_type(type)->bits;
     if (item.size == 2 && item.data[0] == 'u')
         rule->class = 'u';
     if (item.size == 2 && item.data[0] == 'w')
@@ -195,7 +195,7 @@ static unsigned bits_of(const char *type, bool is_packed)
 {
     if (is_packed && strcmp(type, "e2m1") == 0)
         return 4;
-    return modifier_type(text_of(type))->matrix_bits;
+    return modifier_type(modifier_find(text_of(type)))->matrix_bits;
 }
 
 static void read_modifiers(struct multiplication *result, const uint16_t *modifiers, size_t count)

@@ -188,7 +188,8 @@ static void print_operand(struct printer *printer)
         break;
     case CODE_KIND(OPERAND_SPECIAL):
         printer->is_wrong |= word.payload == 0 || word.payload >= special_words.count;
-        buffer_string(out, printer->is_wrong ? "" : special_name((uint16_t)word.payload));
+        buffer_string(out,
+                      printer->is_wrong ? "" : words_name(&special_words, (uint16_t)word.payload));
         break;
     case CODE_KIND(OPERAND_SYMBOL):
         printer->is_wrong |= !word.form;

@@ -86,5 +86,5 @@ static inline void manual_dictionary(struct buffer *out)
     for (uint16_t i = 1; i < modifier_words.count; i++)
         buffer_printf(out, "\".%s\"\n", modifier_name(i));
     for (uint16_t i = 1; i < special_words.count; i++)
-        buffer_printf(out, "\"%s\"\n", special_name(i));
+        buffer_printf(out, "\"%s\"\n", words_name(&special_words, i));
 }

@@ -194,7 +194,7 @@ static void expect_operand(struct buffer *out, const struct instruction *instruc
             expect_number(out, operand->value);
         break;
     case OPERAND_SPECIAL:
-        buffer_string(out, special_name((uint16_t)operand->label));
+        buffer_string(out, words_name(&special_words, (uint16_t)operand->label));
         break;
     case OPERAND_SYMBOL:
         expect_reference(out, operand);
