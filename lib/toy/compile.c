@@ -386,24 +386,12 @@ static void survey(struct function_code *result, const struct body *body)
         survey_instruction(&survey, &body->instructions[i]);
 }
 
-static void collect_exits(struct function_code *result, const struct body *body)
-{
-    size_t capacity = 0;
-
-    for (size_t i = 0; i < body->instruction_count; i++) {
-        const struct instruction *instruction = &body->instructions[i];
-
-        if (instruction->opcode == INDEX_ret || instruction->opcode == INDEX_exit)
-            ARENA_PUSH(&result->arena, result->exits, result->exit_count, capacity) =
-                instruction->address;
-    }
-}
-
 /* Copies the results that are in scratch memory. */
 static void keep(struct function_code *result, const struct body *body, const struct buffer *code,
                  const struct code_relocations *relocations)
 {
     struct arena *arena = &result->arena;
+    size_t capacity = 0;
 
     result->code = (struct bytes){arena_copy(arena, code->data, code->size, 1), code->size};
     result->relocation_count = relocations->count;
@@ -416,7 +404,10 @@ static void keep(struct function_code *result, const struct body *body, const st
     for (size_t i = 0; i < result->relocation_count; i++)
         result->relocations[i].symbol =
             &result->symbols[result->relocations[i].symbol - body->symbols];
-    collect_exits(result, body);
+    for (size_t i = 0; i < body->instruction_count; i++)
+        if (body->instructions[i].opcode == INDEX_ret || body->instructions[i].opcode == INDEX_exit)
+            ARENA_PUSH(arena, result->exits, result->exit_count, capacity) =
+                body->instructions[i].address;
 }
 
 bool compile_function(const struct unit *unit, struct function_code *function)
@@ -426,7 +417,7 @@ bool compile_function(const struct unit *unit, struct function_code *function)
     struct buffer code = {0};
     struct body body = {.arena = &scratch, .declared = &function->arena, .function = item->name};
     struct code_relocations relocations = {0};
-    bool has_own_limit = !item->function.is_entry && unit->function_registers;
+    uint32_t most = unit->job.maxrregcount;
 
     CONTEXT_DEFER(arena_cleanup, &scratch);
     CONTEXT_DEFER(buffer_cleanup, &code);
@@ -435,8 +426,9 @@ bool compile_function(const struct unit *unit, struct function_code *function)
     apply_caches(&body, unit);
     complete(&body);
     survey(function, &body);
-    function->register_limit = allocate_limit(
-        item, unit->job->sm, has_own_limit ? unit->function_registers : unit->job->maxrregcount);
+    if (!item->function.is_entry && unit->switches.function_maxrregcount > 0)
+        most = (uint32_t)unit->switches.function_maxrregcount;
+    function->register_limit = allocate_limit(item, unit->job.sm, most);
     if (!allocate_registers(&body, unit->reserved_registers, function) ||
         !allocate_frame(&body, unit->parameter_base, function) ||
         !encode_body(&body, unit->module.file, &code, &relocations))

@@ -243,7 +243,7 @@ static uint32_t relocation_type(const struct unit *unit,
     static const uint32_t types[3][3] = {{R_CUDA_G64, R_CUDA_G32, R_CUDA_G8_0},
                                          {R_CUDA_64, R_CUDA_32, R_CUDA_8_0},
                                          {R_CUDA_UNIFIED, R_CUDA_UNIFIED_32, R_CUDA_UNIFIED_8_0}};
-    bool is_unified = is_function && targets_have(unit->job->sm, TARGET_HAS_FORM_90);
+    bool is_unified = is_function && targets_have(unit->job.sm, TARGET_HAS_FORM_90);
     const uint32_t *row = types[is_function + is_unified];
 
     if (reference->mask != UINT64_MAX)

@@ -61,14 +61,14 @@ static bool knows_directives(const struct unit *unit)
  * and need not be installed. */
 static bool parse_module(struct unit *unit)
 {
-    struct text text = {unit->job->ptx, unit->job->ptx_size};
+    struct text text = {unit->job.ptx, unit->job.ptx_size};
     struct module_cursor cursor = {0};
 
-    if (!module_parse(&unit->module, &unit->arena, unit->job->name, text, &cursor))
+    if (!module_parse(&unit->module, &unit->arena, unit->job.name, text, &cursor))
         return false;
     if (module_at_end(text, cursor.offset))
         return knows_directives(unit);
-    struct diag_place place = diag_place_of(unit->job->name, text, cursor.offset);
+    struct diag_place place = diag_place_of(unit->job.name, text, cursor.offset);
     return diag_at(DIAG_ERROR, &place, "Duplicate .version directive");
 }
 
@@ -89,7 +89,7 @@ static bool check_target(const struct unit *unit, struct arch arch)
         return fail_at_module(
             unit,
             "SM version specified by .target is higher than default SM version assumed ('%s')",
-            unit->job->arch);
+            unit->job.arch);
     if (target.suffix == 'f')
         fault = "Program with .target '%s' cannot be compiled to different SM-family architecture";
     else if (target.sm < arch.sm)
@@ -114,8 +114,8 @@ static bool check_versions(struct unit *unit)
     char text[32];
     const struct target_name *target = targets_find_name(module->target);
 
-    if (!arch_parse(text_of(unit->job->arch), "sm_", &arch) || !targets_know(arch, NULL))
-        return fail_at_module(unit, "Architecture '%s' is not supported", unit->job->arch);
+    if (!arch_parse(text_of(unit->job.arch), "sm_", &arch) || !targets_know(arch, NULL))
+        return fail_at_module(unit, "Architecture '%s' is not supported", unit->job.arch);
     snprintf(text, sizeof text, "%u.%u", module->version_major, module->version_minor);
     if (!toolkits_ptx_is_known(module->version_major, module->version_minor) && !is_of_newer(unit))
         return fail_at_module(unit, "Unsupported .version %s", text);
@@ -147,7 +147,7 @@ static bool limit_registers(struct unit *unit)
     if (unit->module.address_size == 32)
         return fail_at_module(
             unit,
-            targets_have(unit->job->sm, TARGET_HAS_FORM_90)
+            targets_have(unit->job.sm, TARGET_HAS_FORM_90)
                 ? "32-Bit ABI (--machine 32 or 32-Bit addressing) is not supported "
                   "on sm_90 or higher architectures.%s"
                 : "32-Bit compilation is no longer supported%s",
@@ -161,17 +161,12 @@ static bool limit_registers(struct unit *unit)
     return true;
 }
 
-/* Phase 14. From here on compilation reads this copy of the job, with the switches applied, instead
- * of the caller's. */
+/* Phase 14. The unit's copy of the job is all that compilation reads of it. */
 static bool apply_switches(struct unit *unit)
 {
-    const struct switches *switches = &unit->switches;
-
-    unit->own_job = *unit->job;
-    unit->own_job.debug |= switches->debug;
-    if (switches->maxrregcount != SWITCH_NOT_GIVEN)
-        unit->own_job.maxrregcount = (uint32_t)switches->maxrregcount;
-    unit->job = &unit->own_job;
+    unit->job.debug |= unit->switches.debug;
+    if (unit->switches.maxrregcount != SWITCH_NOT_GIVEN)
+        unit->job.maxrregcount = (uint32_t)unit->switches.maxrregcount;
     return true;
 }
 
@@ -207,12 +202,10 @@ static bool reserve_registers(struct unit *unit)
 /* Phase 21. Sets what the compilation of each function reads. */
 static bool prepare_functions(struct unit *unit)
 {
-    unit->parameter_base = targets_find(unit->job->sm)->parameters;
-    if (unit->switches.function_maxrregcount > 0)
-        unit->function_registers = (uint32_t)unit->switches.function_maxrregcount;
+    unit->parameter_base = targets_find(unit->job.sm)->parameters;
     /* Patch code may use only the registers that the ABI leaves it. */
     if (unit->mode == MODE_TOOLS_PATCH)
-        unit->own_job.maxrregcount = REGISTERS_LEAST;
+        unit->job.maxrregcount = REGISTERS_LEAST;
     return true;
 }
 
@@ -288,7 +281,7 @@ static bool compile_all(struct unit *unit)
     struct dispatch_request wanted = {.tasks =
                                           arena_alloc(&unit->arena, count, sizeof *wanted.tasks),
                                       .threads = threads,
-                                      .jobserver = (enum jobserver_use)unit->job->jobserver};
+                                      .jobserver = (enum jobserver_use)unit->job.jobserver};
     bool ok = true, has_memory = true;
 
     unit->messages = diag_state_get();
@@ -415,7 +408,7 @@ static const char *const mode_names[] = {
 /* One message, so that traces of chunks that are assembled in parallel are not mixed. */
 static void trace(const struct unit *unit)
 {
-    diag_info("Phases of '%s':", unit->job->name);
+    diag_info("Phases of '%s':", unit->job.name);
     for (size_t i = 0; i < DRIVER_PHASES; i++)
         if (unit->phases[i].has_run)
             diag_note("%02u %-54s %10.3f ms", driver_phases[i].number, driver_phases[i].name,
@@ -464,7 +457,7 @@ static int assemble(void *unused, const struct minilink_job *job, struct minilin
     struct diag_sink sink = {0};
     struct diag_state *state = diag_state_get();
     struct diag_state outer = *state;
-    struct unit unit = {.job = job, .result = result};
+    struct unit unit = {.job = *job, .result = result};
 
     (void)unused;
     report_into(state, &sink);

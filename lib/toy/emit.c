@@ -59,7 +59,7 @@ static bool is_program(const struct unit *unit)
 
 static bool has_form_90(const struct unit *unit)
 {
-    return targets_have(unit->job->sm, TARGET_HAS_FORM_90);
+    return targets_have(unit->job.sm, TARGET_HAS_FORM_90);
 }
 
 /* Enters data, for which executables have ELF's own types (measured). */
@@ -82,13 +82,6 @@ static bool begin_data(const struct unit *unit, enum data_kind kind, struct imag
     if (kind == DATA_CONSTANT && !is_program(unit))
         section->type += USER_BANK;
     return data->alignment != 0;
-}
-
-static void take_contents(struct unit *unit, struct image_section *section)
-{
-    section->data = arena_copy(&unit->arena, unit->code.data, unit->code.size, 1);
-    section->size = unit->code.size;
-    unit->code.size = 0;
 }
 
 /* Whether the chunk, or the owner, has such a section; enters what is known before symbols are. */
@@ -194,8 +187,11 @@ static void fill_section(struct unit *unit, struct function_code *owner, const s
     if (index == 0)
         return;
     section->info = put_contents(unit, owner, row, &unit->code);
-    if (unit->code.size)
-        take_contents(unit, section);
+    if (unit->code.size) {
+        section->data = arena_copy(&unit->arena, unit->code.data, unit->code.size, 1);
+        section->size = unit->code.size;
+        unit->code.size = 0;
+    }
 }
 
 /* Calls it for each section that the chunk, or an owner, may have. */
@@ -243,7 +239,7 @@ void emit_image(struct unit *unit, uint16_t type)
     struct image *image = &unit->image;
     struct image_section *note;
 
-    image_begin(image, type, format_target_flags(unit->job->sm));
+    image_begin(image, type, format_target_flags(unit->job.sm));
     visit_sections(unit, add_section);
     note = &image->sections[unit->sections[SECTION_CUDA_NOTE]];
     note->flags |= has_form_90(unit) ? SHF_INFO_LINK : 0;

@@ -36,7 +36,7 @@ static void put_pair(struct buffer *out, uint8_t attribute, uint32_t first, uint
 
 static uint32_t mercury_version(const struct unit *unit)
 {
-    return targets_have(unit->job->sm, TARGET_HAS_FORM_90) ? MERCURY_VERSION : 0;
+    return targets_have(unit->job.sm, TARGET_HAS_FORM_90) ? MERCURY_VERSION : 0;
 }
 
 static void put_samplers(const struct unit *unit, struct buffer *out)
@@ -59,7 +59,7 @@ static void put_samplers(const struct unit *unit, struct buffer *out)
  */
 void emit_info_compat(struct unit *unit, struct buffer *out)
 {
-    const char *arch = unit->job->arch;
+    const char *arch = unit->job.arch;
     bool is_specific = arch[0] && arch[strlen(arch) - 1] == 'a';
 
     info_put_head(out, EIFMT_BVAL, COMPAT_CUDA_ACCELERATOR_TARGET, is_specific);
@@ -156,7 +156,7 @@ void emit_info_owner(const struct unit *unit, const struct function_code *functi
     const struct ptx_performance *performance = &function->item->function.performance;
     bool is_entry = function->item->function.is_entry;
     bool is_limited = function->register_limit < REGISTERS_MOST;
-    bool is_new = targets_have(unit->job->sm, TARGET_HAS_FORM_90);
+    bool is_new = targets_have(unit->job.sm, TARGET_HAS_FORM_90);
 
     put_words(out, EIATTR_CUDA_API_VERSION, (uint32_t[]){CUDA_VERSION}, 1);
     if (is_entry) {
@@ -385,7 +385,7 @@ void emit_info_prototypes(struct unit *unit, struct buffer *out)
 
 void emit_info_tool_note(struct unit *unit, struct buffer *out)
 {
-    const char *words = arena_printf(&unit->arena, "-arch %.32s %s", unit->job->arch,
+    const char *words = arena_printf(&unit->arena, "-arch %.32s %s", unit->job.arch,
                                      unit->image.type == ET_REL ? "-c " : "");
 
     tool_note_put(out, &(struct tool_note){.tool = TEXT(BUILTIN_NAME),
@@ -396,7 +396,7 @@ void emit_info_tool_note(struct unit *unit, struct buffer *out)
 
 void emit_info_cuda_note(struct unit *unit, struct buffer *out)
 {
-    tool_note_put_target(out, unit->job->sm, CUDA_VERSION);
+    tool_note_put_target(out, unit->job.sm, CUDA_VERSION);
 }
 
 void emit_info_builtin_note(struct unit *unit, struct buffer *out)

@@ -134,7 +134,7 @@ static void add_all(struct unit *unit)
     add_section(unit, unit->sections[SECTION_DATA + DATA_ZERO]);
     for (size_t i = 0; i < unit->owner_count; i++)
         add_owner_sections(unit, &unit->owners[i]);
-    if (targets_have(unit->job->sm, TARGET_HAS_FORM_90))
+    if (targets_have(unit->job.sm, TARGET_HAS_FORM_90))
         add_reserved(unit);
     for (int i = 0; i < 3; i++) {
         for (size_t k = 0; k < unit->scope.count; k++)

@@ -94,7 +94,7 @@ static const char *obstacle_in_module(const struct unit *unit)
         if (!global->is_function && global->item->variable.is_unified)
             return "a variable is unified";
     }
-    if (unit->job->debug)
+    if (unit->job.debug)
         return "it is debugged";
     if (unit->module.texmode_independent)
         return "it has independent textures";
@@ -222,7 +222,7 @@ static bool place_shared(struct maker *maker, const struct body_symbol *symbol)
 static bool lay_out_shared(struct maker *maker)
 {
     struct function_code *kernel = maker->kernel;
-    uint32_t begin = targets_find(maker->unit->job->sm)->reserved;
+    uint32_t begin = targets_find(maker->unit->job.sm)->reserved;
 
     kernel->shared_bytes = begin;
     kernel->shared_alignment = 0;

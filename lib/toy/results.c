@@ -122,7 +122,7 @@ static bool check_registers(struct unit *unit)
     struct function_code **work = arena_alloc(&unit->arena, count, sizeof *work);
     bool is_good = true;
 
-    if (unit->mode == MODE_WHOLE_PROGRAM || !unit->switches.compile_only || unit->job->debug)
+    if (unit->mode == MODE_WHOLE_PROGRAM || !unit->switches.compile_only || unit->job.debug)
         return true;
     for (uint32_t limit = 0; limit <= REGISTERS_MOST; limit++)
         for (size_t i = 0; i < count; i++)
@@ -146,7 +146,7 @@ static void report_owner(const struct unit *unit, const struct function_code *fu
     struct text name = function->item->name;
 
     if (function->item->function.is_entry)
-        diag_info("Compiling entry function '%.*s' for '%s'", TEXT_ARG(name), unit->job->arch);
+        diag_info("Compiling entry function '%.*s' for '%s'", TEXT_ARG(name), unit->job.arch);
     diag_info("Function properties for %.*s: %u bytes stack frame, %u bytes spilled",
               TEXT_ARG(name), function->frame_bytes, function->spill_bytes);
     if (function->item->function.is_entry)

@@ -234,5 +234,5 @@ bool scope_select(struct unit *unit)
         unit->mode == MODE_WHOLE_PROGRAM || unit->mode == MODE_EXTENSIBLE_WHOLE_PROGRAM;
 
     return check_names(unit) &&
-           (!is_program || unit->job->debug || unit->switches.debug || select_program(unit));
+           (!is_program || unit->job.debug || unit->switches.debug || select_program(unit));
 }

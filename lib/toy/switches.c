@@ -206,7 +206,7 @@ bool switches_read(struct unit *unit)
                                        .maxrregcount = SWITCH_NOT_GIVEN,
                                        .function_maxrregcount = SWITCH_NOT_GIVEN,
                                        .minnctapersm = SWITCH_NOT_GIVEN};
-    for (const char *const *at = unit->job->options; at && *at; at++)
+    for (const char *const *at = unit->job.options; at && *at; at++)
         ok &= read_one(unit, &at, given);
     return ok;
 }
@@ -220,8 +220,8 @@ bool switches_read(struct unit *unit)
 bool switches_choose_mode(struct unit *unit)
 {
     bool is_patch = unit->switches.tools_patch, is_extensible = unit->switches.extensible;
-    bool is_debug = unit->switches.debug || unit->job->debug;
-    bool is_merged = unit->job->mode != MINILINK_MODE_WHOLE && !is_extensible && !is_patch;
+    bool is_debug = unit->switches.debug || unit->job.debug;
+    bool is_merged = unit->job.mode != MINILINK_MODE_WHOLE && !is_extensible && !is_patch;
     bool is_compile_only = unit->switches.compile_only || is_merged;
 
     if (is_compile_only && is_extensible) {
@@ -270,13 +270,13 @@ static bool check_fast_compile(const struct switches *switches, bool is_debug)
 static bool check_debug(const struct unit *unit)
 {
     const struct switches *switches = &unit->switches;
-    bool is_debug = unit->job->debug || switches->debug;
+    bool is_debug = unit->job.debug || switches->debug;
 
     if (is_debug && is_optimised(switches))
         return diag_fatal("Optimized debugging not supported");
     if (is_debug && switches->line_info)
         diag_warning(IGNORING("--device-debug", "--generate-line-info"));
-    if (switches->no_debug_info && !is_debug && !switches->line_info && !unit->job->line_info)
+    if (switches->no_debug_info && !is_debug && !switches->line_info && !unit->job.line_info)
         diag_warning("Option suppress-debug-info requires option device-debug or lineinfo; "
                      "ignoring since latter is not specified");
     return check_fast_compile(switches, is_debug);
@@ -292,7 +292,7 @@ static void bound_registers(const struct unit *unit, int32_t *registers)
     } else if (*registers < (int32_t)REGISTERS_LEAST) {
         diag_warning(
             "For profile %s adjusting per thread register count of %d to lower bound of %u",
-            unit->job->arch, *registers, REGISTERS_LEAST);
+            unit->job.arch, *registers, REGISTERS_LEAST);
         *registers = REGISTERS_LEAST;
     }
 }
@@ -346,10 +346,10 @@ static void check_target(const struct unit *unit)
             "Command line option '--g-tensor-memory-access-check / "
             "--gno-tensor-memory-access-check' not supported for '.target %s', " WILL_BE_IGNORED,
             arch_name(unit->module.target, target));
-    if (switches->preserve_relocations && targets_have(unit->job->sm, TARGET_HAS_FORM_90))
+    if (switches->preserve_relocations && targets_have(unit->job.sm, TARGET_HAS_FORM_90))
         diag_warning("'--preserve-relocs' option is not fully implemented for '%s' and may not "
                      "work as expected",
-                     unit->job->arch);
+                     unit->job.arch);
 }
 
 static bool check_values(const struct switches *switches)
@@ -386,7 +386,7 @@ bool switches_resolve(struct unit *unit)
 uint32_t switches_threads(const struct unit *unit)
 {
     const struct switches *switches = &unit->switches;
-    const struct minilink_job *job = unit->job;
+    const struct minilink_job *job = &unit->job;
     bool is_optimised = switches->opt_level == SWITCH_NOT_GIVEN || switches->opt_level >= 2;
     bool expensive = switches->expensive != SWITCH_NOT_GIVEN ? switches->expensive : is_optimised;
     size_t threads = 1;

@@ -5,18 +5,10 @@
  * why, in ptxas's wording if ptxas has the error. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/memory.h"
 #include "base/context.h"
-#include "base/text.h"
 #include "cubin/image.h"
-#include "diag/diag.h"
 #include "language/body.h"
 #include "minilink/assembler.h"
-#include "ptx/module.h"
 #include "toy/encode.h"
 
 /* --- Options. --- */
@@ -72,11 +64,10 @@ struct scope {
 
 /* --- Variables. --- */
 
-#define SAMPLER_NOT_SAID 0xffu
-
 /* The modes that the initial value of a `.samplerref` variable sets: addr_mode_0 to 2, filter_mode,
  * force_unnormalized_coords (0 or 1); or SAMPLER_NOT_SAID. */
-#define SAMPLER_MODES 5
+#define SAMPLER_MODES    5
+#define SAMPLER_NOT_SAID 0xffu
 
 enum data_kind {
     DATA_CONSTANT,    /* .nv.constant3 */
@@ -215,8 +206,7 @@ enum mode {
 
 /* The state of one chunk, freed when the chunk is done, whatever the outcome. Start with {0}. */
 struct unit {
-    const struct minilink_job *job; /* from phase 14 on with the switches applied: own_job */
-    struct minilink_job own_job;
+    struct minilink_job job; /* the caller's; from phase 14 on with the switches applied */
     struct minilink_result *result;
     struct switches switches;
     enum mode mode;
@@ -227,7 +217,6 @@ struct unit {
     const char *obstacle;        /* why a requested executable is none; NULL = nothing */
     uint32_t reserved_registers; /* count << 16 | first: see allocate_registers() */
     uint32_t parameter_base;     /* offset of a kernel's parameters in bank 0 */
-    uint32_t function_registers; /* -device-function-maxrregcount; 0 = as kernels */
     struct arena arena;          /* results, except those of functions */
     struct buffer code;          /* scratch for contents of sections */
     struct ptx_module module;
@@ -266,7 +255,7 @@ extern const struct phase driver_phases[DRIVER_PHASES];
 /* Whether the job is cancelled; another thread may set the flag at any time. */
 static inline bool unit_is_cancelled(const struct unit *unit)
 {
-    return unit->job->cancelled && __atomic_load_n(unit->job->cancelled, __ATOMIC_RELAXED);
+    return unit->job.cancelled && __atomic_load_n(unit->job.cancelled, __ATOMIC_RELAXED);
 }
 
 /* --- switches.c --- */
@@ -277,12 +266,11 @@ static inline bool unit_is_cancelled(const struct unit *unit)
 bool switches_read(struct unit *unit);
 
 /* Phase 6. Jobs whose cubins are to be merged are for the compile-only mode; -ewp and -astoolspatch
- * also make mergeable cubins, and take precedence unless the user gives -c. Fails if ptxas refuses
- * the options; warns of those that it ignores. */
+ * also make mergeable cubins, and take precedence unless the user gives -c. */
 bool switches_choose_mode(struct unit *unit);
 
-/* Phase 9. Warns of options that are ignored, and resets them in the unit's switches. Fails for
- * conflicts, with each other or the module, that ptxas refuses. */
+/* Phase 9. Warns of options that are ignored, and resets them. Fails for conflicts, with each other
+ * or the module, that ptxas refuses. */
 bool switches_resolve(struct unit *unit);
 
 /* Threads on which the functions of one chunk are assembled (minilink-internals(7), Threads of one
@@ -293,9 +281,8 @@ uint32_t switches_threads(const struct unit *unit);
 
 /* --- scope.c --- */
 
-/* Phase 11: collects the names of the unit's module, functions and variables first, then aliases.
- * Fails if a name has two definitions or meanings, or a function that is not `.extern` has no body.
- */
+/* Phase 11: collects the names of the unit's module. Fails if a name has two definitions or
+ * meanings, or a function that is not `.extern` has no body. */
 bool scope_build(struct unit *unit);
 
 /* The global called `name`, or NULL. */
@@ -338,7 +325,7 @@ bool compile_function(const struct unit *unit, struct function_code *function);
 #define REGISTERS_LEAST 24u /* of a function: what the ABI needs */
 #define REGISTERS_MOST  255u
 
-/* Sets a kernel's launch bounds from options if it has none of its own, or replaces them with
+/* Sets a kernel's launch bounds from options if it has none of its own or under
  * --override-directive-values. */
 void allocate_override(struct ptx_performance *performance, const struct switches *switches);
 
@@ -351,13 +338,11 @@ uint32_t allocate_limit(const struct ptx_item *function, uint32_t sm, uint32_t o
 bool allocate_parameters(struct body *body, const struct ptx_module *module,
                          const struct ptx_item *function);
 
-/* Assigns a physical register to every register of the body by linear scan; 64-bit in aligned
- * pairs, 128-bit in aligned quadruples. At most function->register_limit general registers are
- * used, none of those in `reserved`, count << 16 | first. Parameters have theirs for the whole
- * function. Over the limit, registers are spilled: they are words of the frame, from
- * REGISTERS_SPILLED on, which instructions use in the place of registers. Sets
- * function->register_count and spill_bytes; fails if these are too many. Deterministic, and
- * independent of other functions. */
+/* Assigns a physical register to every register of the body; 64-bit in aligned pairs, 128-bit in
+ * aligned quadruples. At most function->register_limit general registers are used, none of those in
+ * `reserved`, count << 16 | first. Parameters have theirs for the whole function. Over the limit,
+ * registers are words of the frame, from REGISTERS_SPILLED on. Sets function->register_count and
+ * spill_bytes; fails if these are too many. */
 bool allocate_registers(struct body *body, uint32_t reserved, struct function_code *function);
 
 /* Then sets the offset of every .param and .local symbol, and the function's parameter_bytes and
@@ -389,11 +374,9 @@ uint32_t results_callee(void *unit, uint32_t function, uint32_t position);
 
 /* --- program.c --- */
 
-/* Makes unit->owners, unit->image and unit->cubin as a finished program, in which nothing calls
- * across sections: each kernel has copies of the functions that it calls, and its shared memory and
- * stack are laid out. Returns NULL, or the reason why only a linker can finish the program. A
- * kernel's result depends on the kernel, the functions that it reaches, and the variables of the
- * module, not on other kernels. */
+/* Makes unit->owners, unit->image and unit->cubin as a finished program. Returns NULL, or the
+ * reason why only a linker can finish the program. A kernel's result depends on the kernel, the
+ * functions that it reaches, and the variables of the module, not on other kernels. */
 const char *program_emit(struct unit *unit);
 
 /* --- emit.c, emit_symbols.c, emit_info.c --- */

@@ -109,7 +109,7 @@ TEST_LOOP(every_set_of_flags_has_its_mode, COUNT(matrix))
 {
     const struct minilink_job job = {.mode = MINILINK_MODE_WHOLE};
     struct unit unit = {
-        .job = &job,
+        .job = job,
         .switches = {
             .compile_only = _i & C, .tools_patch = _i & T, .extensible = _i & E, .debug = _i & G}};
     OWNED(diag_sink) said = {0};
