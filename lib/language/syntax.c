@@ -2,7 +2,8 @@
  *
  * A row's words are a sequence of items; an item is a choice of words, `a|b`, that is optional if a
  * `?` follows. `v2+b64` in a choice are words that come together; a word in capitals is a name of
- * syntax_sets.def. Dots begin the items of the instruction's name. The rows of an opcode are
+ * syntax_sets.def. Dots begin the items of the instruction's name. A row with several sequences has
+ * semicolons between them. The rows of an opcode are
  * adjacent, so a binary search finds them; the first that matches is used. */
 #include "language/syntax.h"
 
@@ -177,10 +178,8 @@ static bool take_name(struct fitting *fitting, struct text name)
     return true;
 }
 
-static bool fits(const char *words, struct fitting *fitting)
+static bool fits(struct text rest, struct fitting *fitting)
 {
-    struct text rest = text_of(words);
-
     while (rest.size) {
         struct text item = cut(&rest, ' ');
         bool is_optional = item.size && item.data[item.size - 1] == '?';
@@ -214,13 +213,19 @@ bool syntax_find(struct syntax *syntax, uint16_t opcode, const uint16_t *modifie
     for (size_t i = 0; i < count; i++)
         names[i] = text_of(modifier_name(modifiers[i]));
     while ((after = next_row(opcode, after))) {
-        struct fitting fitting = {.modifiers = modifiers, .names = names, .count = count};
+        struct text rest = text_of(after->words), words;
 
-        if (!fits(after->words, &fitting))
-            continue;
-        *syntax = (struct syntax){.row = after, .misplaced = fitting.misplaced};
-        syntax_rule_read(syntax, opcode, modifiers, count);
-        return true;
+        do {
+            struct fitting fitting = {.modifiers = modifiers, .names = names, .count = count};
+
+            rest = text_drop_blanks(rest);
+            words = cut(&rest, ';');
+            if (!fits(words, &fitting))
+                continue;
+            *syntax = (struct syntax){.row = after, .words = words, .misplaced = fitting.misplaced};
+            syntax_rule_read(syntax, opcode, modifiers, count);
+            return true;
+        } while (rest.size);
     }
     return false;
 }
@@ -239,7 +244,7 @@ void syntax_note_results(const struct syntax *syntax, struct instruction *instru
 static bool has_word(const char *words, struct text word, unsigned depth)
 {
     for (const char *at = words; *at;) {
-        struct text one = {at, strcspn(at, " .|?+")};
+        struct text one = {at, strcspn(at, " .|?+;")};
         const char *set = depth == 0 ? syntax_set(one) : NULL;
 
         if (set ? has_word(set, word, 1) : text_equal(one, word))

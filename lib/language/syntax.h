@@ -60,6 +60,7 @@ extern const size_t syntax_row_count;
 /* The row that matches an instruction's words, with its operand rules decoded. */
 struct syntax {
     const struct syntax_row *row;
+    struct text words; /* of the row, the sequence that matched */
     uint8_t rule_count;
     uint8_t required;      /* rules that are not optional */
     const char *misplaced; /* the first word of the instruction's name that does not stand where the

@@ -48,6 +48,27 @@ static inline void manual_names(struct buffer *out, uint16_t opcode)
                   entry->need.target);
 }
 
+static inline void manual_form(struct buffer *out, const struct syntax_row *row, const char *words)
+{
+    size_t column = 2;
+
+    buffer_string(out, ".br\n\\&");
+    manual_text(out, *words ? words : "(no modifier)", &column);
+    manual_text(out, " : ", &column);
+    manual_text(out, *row->operands ? row->operands : "(no operand)", &column);
+    if (row->need.ptx) {
+        char text[32];
+
+        snprintf(text, sizeof text, " ; PTX %u.%u", row->need.ptx / 10u, row->need.ptx % 10u);
+        manual_text(out, text, &column);
+    }
+    if (*row->need.target) {
+        manual_text(out, " ; sm ", &column);
+        manual_text(out, row->need.target, &column);
+    }
+    buffer_char(out, '\n');
+}
+
 /* One paragraph for opcodes that have the same forms, a line for each form. */
 static inline void manual_table(struct buffer *out)
 {
@@ -55,26 +76,17 @@ static inline void manual_table(struct buffer *out)
 
     for (size_t i = 0; i < syntax_row_count; i++) {
         const struct syntax_row *row = &syntax_rows[i];
-        size_t column = 2;
 
         if (row->opcode != last)
             manual_names(out, row->opcode);
         last = row->opcode;
-        buffer_string(out, ".br\n\\&");
-        manual_text(out, *row->words ? row->words : "(no modifier)", &column);
-        manual_text(out, " : ", &column);
-        manual_text(out, *row->operands ? row->operands : "(no operand)", &column);
-        if (row->need.ptx) {
-            char text[32];
+        for (const char *at = row->words, *next; at; at = next ? next + 2 : NULL) {
+            char words[512];
 
-            snprintf(text, sizeof text, " ; PTX %u.%u", row->need.ptx / 10u, row->need.ptx % 10u);
-            manual_text(out, text, &column);
+            next = strchr(at, ';');
+            snprintf(words, sizeof words, "%.*s", next ? (int)(next - at) : -1, at);
+            manual_form(out, row, words);
         }
-        if (*row->need.target) {
-            manual_text(out, " ; sm ", &column);
-            manual_text(out, row->need.target, &column);
-        }
-        buffer_char(out, '\n');
     }
 }
 
