@@ -90,8 +90,7 @@ static void print_flags(const struct dump *dump, uint64_t flags)
     dump_print(dump, "\n");
 }
 
-/* What an entry is called in its container: its number, or "2.3" for the third part of the second.
- */
+/* What an entry is called in its container: its number; "2.3" is the third part of the second. */
 static const char *entry_number(const struct fatbin_entry *entry, char text[32])
 {
     snprintf(text, 32, entry->part ? "%u.%u" : "%u", entry->number, entry->part);

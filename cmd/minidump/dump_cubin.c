@@ -299,8 +299,7 @@ static void print_function(const struct dump *dump, const struct cubin_section *
     }
 }
 
-/* Prints the code of every function, if it is built-in code. NVIDIA's is not decoded: only its size
- * is printed. */
+/* Prints the code of every function, if it is built-in code; of NVIDIA's only the size. */
 static void print_code(const struct dump *dump, const struct cubin *cubin)
 {
     bool is_builtin = cubin_find_kind(cubin, KIND_BUILTIN) != 0;

@@ -136,8 +136,7 @@ static void put_strings(struct strings *strings, const struct inspected *image, 
     buffer_align(&strings->bytes, 8);
 }
 
-/* Appends a header and its strings. `header_size` says where the payload is; `compressed` is 0 for
- * a stored one. */
+/* Appends a header and its strings. `header_size`: the payload's offset; `compressed` 0: stored. */
 static void put_header(struct buffer *container, const struct inspected *image,
                        const struct strings *strings, uint64_t flags, size_t header_size,
                        size_t payload_size, size_t compressed)

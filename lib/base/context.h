@@ -3,8 +3,7 @@
  * context_run() installs a recovery point and calls a function; context_raise() unwinds to the
  * innermost one. Each thread has a context, which only it touches, with those parts of ptxas's
  * 280-byte context (minilink-internals(7), Assembler threading) that minilink uses: the condition,
- * the mutex and the semaphores there serve ptxas's pool, and minilink wakes its own differently
- * (pool.h). */
+ * the mutex and the semaphores there serve ptxas's pool; minilink wakes its own as pool.h says. */
 #pragma once
 
 #include <setjmp.h>
@@ -52,8 +51,7 @@ struct context *context_get(void);
 enum link_code context_run(enum link_code (*function)(void *argument), void *argument);
 
 /* Calls function(argument) when the enclosing block ends, or when something is raised before that:
- * for memory and descriptors that nobody else would free or close. The last one deferred is called
- * first. */
+ * for memory and descriptors that nobody else would free or close. The last one is called first. */
 #define CONTEXT_DEFER(function, argument)                                                          \
     struct context_cleanup CONTEXT_CLEANUP(__LINE__) __attribute__((cleanup(context_clean)));      \
     context_defer(&CONTEXT_CLEANUP(__LINE__), (function), (argument))

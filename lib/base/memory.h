@@ -9,8 +9,7 @@
 
 #include "base/text.h"
 
-/* `count` * `size` bytes, uninitialised or zeroed. Freed with free(). Never NULL, even for 0 bytes.
- */
+/* `count` * `size` bytes, uninitialised or zeroed, for free(). Never NULL, even for 0 bytes. */
 void *memory_alloc(size_t count, size_t size);
 void *memory_zalloc(size_t count, size_t size);
 
@@ -32,8 +31,7 @@ void *memory_grow(void *array, size_t *capacity, size_t needed, size_t size);
 /* A malloc'ed, NUL-terminated copy of `size` bytes. */
 char *memory_copy_string(const char *data, size_t size);
 
-/* free for CONTEXT_DEFER: `array` is the address of the pointer to the malloc'ed array, which may
- * still move. */
+/* free for CONTEXT_DEFER: `array` is the address of a pointer, whose array may still move. */
 void memory_cleanup(void *array);
 
 /* Arenas: memory that is freed all at once.
@@ -66,8 +64,7 @@ void *arena_copy(struct arena *arena, const void *array, size_t count, size_t si
 void *arena_grow(struct arena *arena, const void *array, size_t count, size_t *capacity,
                  size_t size);
 
-/* Appends one element to an array in the arena: ARENA_PUSH(arena, list, count, capacity) = value.
- */
+/* Appends one element to an array in it: ARENA_PUSH(arena, list, count, capacity) = value. */
 #define ARENA_PUSH(arena, array, count, capacity)                                                  \
     ((count) == (capacity)                                                                         \
          ? (void)((array) = arena_grow((arena), (array), (count), &(capacity), sizeof *(array)))   \

@@ -1,5 +1,4 @@
-/* search.c: Tarjan's algorithm with its own stack instead of recursion, and optimal string
- * alignment. */
+/* search.c: Tarjan's algorithm, with its own stack, and optimal string alignment. */
 #include "base/search.h"
 
 struct search {

@@ -73,6 +73,5 @@ void components_find(const struct components_graph *graph, struct arena *arena);
 #define EDIT_DISTANCE_LONGEST 48u
 
 /* How many bytes must be inserted, deleted, changed, or swapped with the next one, to turn `from`
- * into `to`. SIZE_MAX when it is more than `most`, or either has more than EDIT_DISTANCE_LONGEST.
- */
+ * into `to`. SIZE_MAX if it is more than `most`, or either has more than EDIT_DISTANCE_LONGEST. */
 size_t edit_distance(struct text from, struct text to, size_t most);

@@ -391,8 +391,7 @@ static const struct option_row *find_row(struct text name)
 }
 
 /* "-lfoo", "-Ldir", "-ofile", "-m64", "-j4", "-yname"; but "-u name", so that -use_fast_math is
- * unknown. Where a number is expected only digits are taken, so that a misspelt name (-maxregcount)
- * stays unknown. */
+ * unknown. Where a number is expected only digits are taken, so that -maxregcount stays unknown. */
 static const struct option_row *find_joined(const char *word)
 {
     const struct option_row *row = find_row((struct text){word + 1, 1});

@@ -1,5 +1,4 @@
-/* options.c: options one by one, whose values go to the fields that their rows name, and the rules
- * between them. */
+/* options.c: stores options in the fields that their rows name; and the rules between options. */
 #include "command/options.h"
 
 #include <errno.h>
@@ -13,8 +12,7 @@ static void *field_at(struct options *options, size_t offset)
     return (char *)options + offset;
 }
 
-/* The sizes are those of bool, of an enum or int32_t, and of size_t; the option table has no
- * others. */
+/* The option table has fields of type bool, size_t, enumerations and int32_t only. */
 static void store_option_number(struct options *options, const struct option_effect *effect,
                                 size_t number)
 {
@@ -421,8 +419,7 @@ static void add_reproduce_word(struct options *options, const char *text, const 
                options->reproduce_capacity) = (struct reproduce_word){text, path};
 }
 
-/* True when the value is a path of this machine, or words with one, or when the option does not say
- * what to link. */
+/* True when the value is a path of this machine, or the option does not say what to link. */
 static bool is_of_this_machine(const struct option_row *row)
 {
     static const char *const kinds[] = {"FILE", "DIR", "PROGRAM"};

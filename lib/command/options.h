@@ -146,8 +146,7 @@ void options_free(struct options *options);
 /* reporting.c: how messages are shown, as the command line and the environment say. */
 
 /* Looks among `count` words for the options of the message format, before the words are read, so
- * that messages about them have that format, too. NULL words are skipped. `color` is the default.
- */
+ * that messages about them have that format. NULL words are skipped. `color` is the default. */
 void reporting_begin(const char *const *words, size_t count, enum color_use color);
 
 /* Sets the thread's state of messages from the options. */

@@ -7,8 +7,7 @@
  * only return the failure.
  *
  * Each thread reports through its own context (context.h). With a sink set there, messages are
- * collected and printed later, in an order that does not depend on timing. Only the link thread may
- * print. */
+ * collected, and printed later in an order that does not depend on timing, by the link thread. */
 #pragma once
 
 #include "base/memory.h"
@@ -165,8 +164,7 @@ bool diag_report(enum diag_severity severity, enum diag_trait trait, const struc
 #define diag_at(severity, place, ...) diag_report(severity, DIAG_PLAIN, place, __VA_ARGS__)
 
 /* A warning about something that no change to the inputs or options can fix: the machine's fault (a
- * jobserver that is gone), or the link's own (something that the output lacks compared with
- * nvlink's). */
+ * jobserver that is gone), or the link's own (what the output lacks compared with nvlink's). */
 #define diag_caution(...) diag_report(DIAG_WARNING, DIAG_CAUTION, NULL, __VA_ARGS__)
 
 /* An error in a program whose inputs could be merged: an undefined reference, or more memory or
@@ -174,8 +172,7 @@ bool diag_report(enum diag_severity severity, enum diag_trait trait, const struc
  * with status 255 where it has 1 for all others. */
 #define diag_refusal(...) diag_report(DIAG_ERROR, DIAG_REFUSAL, NULL, __VA_ARGS__)
 
-/* An info that nvlink shows under -v, too: no other is shown there, so that logs can be compared.
- */
+/* An info that nvlink shows under -v: no other is shown there, so that logs can be compared. */
 #define diag_summary(...) diag_report(DIAG_INFO, DIAG_SUMMARY, NULL, __VA_ARGS__)
 
 /* An info of minilink's own. */
@@ -185,8 +182,7 @@ bool diag_report(enum diag_severity severity, enum diag_trait trait, const struc
  * where nothing can be raised. */
 void diag_no_memory(void);
 
-/* Notes the kind of the calling thread's failure, for the exit status; the last one counts. Returns
- * false. */
+/* Notes the kind of the thread's failure, for the exit status; the last one counts. False. */
 bool diag_blame(enum link_code code);
 enum link_code diag_blamed(void);
 
@@ -212,8 +208,7 @@ struct diag_place diag_place_behind(const char *file, struct text text, size_t o
 struct diag_place diag_place_find(const struct diag_place *place);
 
 /* The calling thread's messages go to `sink`, or with NULL nowhere, until diag_divert_end(), which
- * is for CONTEXT_DEFER, too. Its counts of errors are then as before: the sink's are added when it
- * is replayed. */
+ * is for CONTEXT_DEFER, too. Its error counts are then as before: diag_replay() adds the sink's. */
 struct diag_diversion {
     struct diag_state before;
     struct diag_sink dropped;
@@ -242,8 +237,7 @@ void diag_sink_free(void *sink); /* for CONTEXT_DEFER, too */
 #define DIAG_UNFOLDED 3
 bool diag_folds(void);
 
-/* How many more errors get notes that are expensive to make: those that are shown, at most a
- * hundred. */
+/* How many more errors get notes that are expensive to make: of those shown, at most a hundred. */
 size_t diag_room(void);
 
 /* Reports in notes how many messages were not shown. For the end of the link. */

@@ -1,5 +1,4 @@
-/* diag_parts.c: the line, column and source line of a place, and one message in the form that was
- * asked for. */
+/* diag_parts.c: places in texts, messages in each form, records, and counts. */
 #include "diag/diag_parts.h"
 
 #include <stdlib.h>
@@ -217,8 +216,7 @@ struct diag_place diag_place_find(const struct diag_place *place)
     return found;
 }
 
-/* In front of a recorded message's texts: its words, and of its place the file, with a NUL, and the
- * source line. */
+/* In front of a recorded message's texts: its words, its file, with a NUL, and its source line. */
 struct record_head {
     uint32_t severity, line, column, unused;
     uint64_t sizes[3];

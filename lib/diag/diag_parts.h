@@ -7,8 +7,7 @@
 
 #include "diag/diag.h"
 
-/* Appends a message, with its newlines. `body` is its text, escaped (escape.h); `place` may be
- * NULL. */
+/* Appends a message, with its newlines. `body` is its text, escaped; `place` may be NULL. */
 void diag_form_message(struct buffer *line, const struct diag_state *state,
                        enum diag_severity severity, const struct diag_place *place,
                        struct text body);
@@ -37,8 +36,7 @@ struct diag_family {
     char *text;     /* the first that was not shown; NULL while there is none */
 };
 
-/* The number of the family of similar warnings that `body` belongs to, for diag_tally_admit; 0 =
- * none. */
+/* The number of the family of similar warnings that `body` belongs to; 0 = none. */
 uint64_t diag_tally_family(const struct diag_state *state, enum diag_severity severity,
                            struct text body);
 

@@ -9,8 +9,7 @@
 
 #include "base/memory.h"
 
-/* The bytes of the character that `text`, which is not empty, begins with; 0 when it is not shown
- * as it is. */
+/* The bytes of the first character of `text`, which has one; 0 if it is not shown as it is. */
 size_t escape_character(struct text text);
 
 /* True when all of `text` is shown as it is. */

@@ -45,8 +45,7 @@ bool log_line_parse_severity(struct text line, struct log_line *parsed)
     return false;
 }
 
-/* Reads the rest of a line after "ptxas ". A file name may hold anything, so the last ", line "
- * counts. */
+/* Reads what follows "ptxas ". A file name may hold anything, so the last ", line " counts. */
 static bool parse_ptxas(struct text line, struct log_line *parsed)
 {
     const struct text mark = TEXT(", line ");

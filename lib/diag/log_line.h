@@ -25,6 +25,5 @@ struct log_line {
 bool log_line_parse(struct text line, struct log_line *parsed);
 
 /* Parses a line that begins with its severity: "error : text", "error: text" or "error (C1234):
- * text", whose number stays in the text. Sets only the severity and the text. False when it has
- * another form. */
+ * text", whose number stays in the text. Sets severity and text. False if it has another form. */
 bool log_line_parse_severity(struct text line, struct log_line *parsed);

@@ -203,8 +203,7 @@ const char *symbol_names_quoted(struct text name, struct arena *arena)
     return *shown == '\'' ? shown : arena_printf(arena, "'%s'", shown);
 }
 
-/* Takes "6helper", or for a static symbol "L6helper", off the front of the rest of a mangled name.
- */
+/* Takes "6helper", or for a static symbol "L6helper", off the rest of a mangled name. */
 static bool take_component(struct text *rest, struct text *component)
 {
     struct text behind = *rest;

@@ -1,5 +1,4 @@
-/* cubins.c: searches the rows of sections.def, attributes.def, compat.def and relocation_types.def.
- */
+/* cubins.c: searches the rows of what cubins consist of. */
 #include "facts/cubins.h"
 
 #include <string.h>
@@ -55,8 +54,7 @@ static bool is_named(const struct section_facts *row, struct text name)
 }
 
 /* Whether it is the row of such a section, whose type it has: flags tell apart those kinds that
- * share a type, and names those of debug information and notes. Those of CLASS_OTHER are told by
- * name only. */
+ * share a type, names those of debug information and notes. CLASS_OTHER's are told by name only. */
 static inline bool is_of(const struct section_facts *row, uint64_t flags, struct text name)
 {
     uint32_t type = row->type;

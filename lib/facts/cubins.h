@@ -116,8 +116,7 @@ struct section_facts {
 };
 
 /* The row for a section with this header, of those that belong to no function if there are both;
- * NULL: the kind is not known. Types tell what they are for without the name, but PROGBITS and
- * NOTE. */
+ * NULL: the kind is not known. Types but PROGBITS and NOTE tell it without the name. */
 const struct section_facts *sections_find(uint32_t type, uint64_t flags, struct text name);
 
 /* The row for such a section that belongs to a function. NULL for NULL. */
@@ -169,8 +168,7 @@ enum attribute_symbols {
     SYMBOLS_ALL,
 };
 
-/* What a kernel gets of the functions that it reaches. A record that it lacks stands behind its
- * own. */
+/* What a kernel gets of the functions that it reaches; a record that it lacks, behind its own. */
 enum attribute_pass {
     PASSES_NOTHING,
     PASSES_FLAG,            /* it has the record if one of them has it */

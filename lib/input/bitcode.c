@@ -138,8 +138,7 @@ static void skip_blob(struct reader *reader)
     align_to_word(reader);
 }
 
-/* No array has literals, arrays or numbers without a width: in a few bits it could have any length.
- */
+/* No array has literals, arrays or numbers without a width: few bits could stand for any length. */
 static bool may_be_element(const struct operand *operand)
 {
     return operand->encoding == CHARACTER ||
@@ -275,8 +274,7 @@ static bool read_record(struct reader *reader, const struct block *block, uint64
     return true;
 }
 
-/* Reads a block's records, up to its end or to something that is damaged (is_cut) or not supported.
- */
+/* Reads a block's records, up to its end or to what is damaged (is_cut) or not supported. */
 static void read_block(struct reader *reader, struct block *block)
 {
     bool goes_on = true;

@@ -224,8 +224,7 @@ static size_t align8(size_t size)
     return (size + 7) & ~(size_t)7;
 }
 
-/* The size of a part's record: its strings are the last that it has. Both are known to lie in it.
- */
+/* The size of a part's record, which ends with its strings. Both are known to lie in it. */
 static size_t part_record_size(const struct entry_view *view)
 {
     size_t size = sizeof view->header;

@@ -14,8 +14,7 @@
  * (measured on nvFatbin 13.5), for each object and target one; the object is the entry's identity.
  * libnvJitLink links it; nvlink finds no code in it, and says so in a warning.
  *
- * Not supported: outer versions other than 1. Unknown entry kinds are passed on with their number.
- */
+ * Not supported: outer versions but 1. Unknown entry kinds are passed on with their number. */
 #pragma once
 
 #include "facts/targets.h"
@@ -142,8 +141,7 @@ struct inflation {
 /* Sets *code to the entry's payload, or its part of one, as it was before compression: a view of
  * the container when it is stored, else bytes in `arena`. The whole payload's are counted in
  * `inflation`. `name` is the member, for messages. False, and an error, when the stated size
- * exceeds INFLATE_MAXIMUM or what the limit leaves, or the payload is damaged, scrambled, or gives
- * another size. */
+ * exceeds INFLATE_MAXIMUM or the limit, or the payload is damaged, scrambled or of another size. */
 bool inflate_entry(const struct fatbin_entry *entry, const char *name, struct inflation *inflation,
                    struct arena *arena, struct bytes *code);
 

@@ -293,8 +293,7 @@ static bool gather_thin(struct inputs *inputs, struct input_file *file)
     return ok && !names.is_damaged;
 }
 
-/* Whether an archive was opened before, by whatever path. nvcc and CMake both name libcudadevrt.a,
- * for example. */
+/* Whether an archive was opened before, by any path. nvcc and CMake both name libcudadevrt.a. */
 static bool is_repeated_file(const struct inputs *inputs, const struct input_file *file)
 {
     for (const struct input_file *other = inputs->files; other < file; other++)

@@ -209,8 +209,7 @@ static const char *next_name(struct collector *collector)
                         ++collector->number);
 }
 
-/* Whether the image belongs to another compilation: the current group, of which it is the last, has
- * one like it. */
+/* Whether the image is of another compilation: its group, which it ends, has one like it. */
 static bool begins_group(const struct members *members, const struct member *image)
 {
     size_t last = members->count - 1, at = last;

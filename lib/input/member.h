@@ -3,8 +3,7 @@
  * Every fatbin entry, image of an offload binary, raw cubin, PTX, LTO-IR and bitcode file is a
  * candidate. Selection gives each a role and a reason, per fatbin as nvlink does it. Host objects
  * that were compiled without -rdc hold complete programs, in section .nv_fatbin, and register them
- * on their own: nvlink was measured to ignore these silently, PTX too, and they never take part
- * here either. */
+ * on their own: nvlink was measured to ignore these silently, PTX too, as is done here. */
 #pragma once
 
 #include "facts/targets.h"
@@ -74,8 +73,7 @@ bool members_collect(struct members *members, const struct inputs *inputs);
 
 /* Settles the target and gives every member its role. A file with nothing for the target is warned
  * about in nvlink's words ("SM Arch ('sm_80') not found in 'a.o'") with a note of what it has.
- * False, and an error that lists the choice, when no target was given and the inputs allow several.
- */
+ * False, and an error that lists the choice, if no target was given and inputs allow several. */
 bool members_select(struct members *members, const struct member_request *request);
 
 /* True when some candidate is of that kind (enum fatbin_kind). */

@@ -3,8 +3,7 @@
  * Cubins (measured): ELF header e_flags has the SM number in bits 8-15; in files of ELF ABI version
  * 7, from before CUDA 13, in bits 0-7 (LLVM's ELF.h). Suffix a is attribute 9 of section
  * .nv.compat, type 0x70000086; in files of CUDA 12.9 for sm_100 and later, which have that section
- * without attribute 9, it is bit 3 of e_flags. The cubin stage checks the rest of the file.
- */
+ * without attribute 9, it is bit 3 of e_flags. The cubin stage checks the rest of the file. */
 #include "input/rawcode.h"
 
 #include <elf.h>

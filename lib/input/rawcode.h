@@ -39,8 +39,7 @@ struct bitcode {
 /* True when `data` begins as bitcode does, with or without a wrapper. */
 bool bitcode_is(struct bytes data);
 
-/* Reads the file. False, and an error that names `name` and the offset, when it is damaged or cut
- * off. */
+/* Reads the file. False, and an error with `name` and the offset, when it is damaged or cut off. */
 bool bitcode_read(struct bitcode *bitcode, const char *name, struct bytes data);
 
 /* True for code for NVIDIA's GPUs, and if the module names no target. */

@@ -32,8 +32,7 @@ static uint32_t nearness(struct arch code, bool is_sass)
                                  : 0u);
 }
 
-/* Reports why `target` does not take PTX for `code`, in nvlink's (in truth ptxas's) words, with the
- * .target. */
+/* Reports why `target` does not take PTX for `code`, in nvlink's (in truth ptxas's) words. */
 static void report_ptx(const char *name, struct arch target, struct arch code)
 {
     char wanted[ARCH_NAME_SIZE], found[ARCH_NAME_SIZE];
@@ -138,8 +137,7 @@ static void keep_nearer(struct member **best, struct member *member)
         *best = member;
 }
 
-/* Gives unfit members their reason, the others a provisional one, and finds the nearest of each
- * kind. */
+/* Gives members a reason, to fit ones a provisional one, and finds the nearest of each kind. */
 static struct nearest find_nearest(struct members *members, size_t begin, size_t end)
 {
     struct nearest nearest = {0};
@@ -285,8 +283,7 @@ static bool report_sass(const struct member *member, const struct members *membe
                       member->name, member->entry.arch.sm, name);
 }
 
-/* A raw file was named by the user for this link: code that does not fit is an error, in nvlink's
- * words. */
+/* A raw file was named by the user: code that does not fit is an error, in nvlink's words. */
 static bool check_raw(const struct member *member, const struct members *members)
 {
     const struct arch code = member->entry.arch;

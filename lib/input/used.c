@@ -1,8 +1,7 @@
 /* used.c: collecting names of kernels and variables, and finding one among them; and module ids.
  *
  * A name is looked up once for each length of the patterns' fixed beginnings, so that the cost does
- * not grow with names times patterns; each of its pieces likewise among the parts of -kernels-used.
- */
+ * not grow with names times patterns; each of its pieces likewise among parts of -kernels-used. */
 #include "input/used.h"
 
 #include <ctype.h>
@@ -372,8 +371,7 @@ static void add_object_modules(struct modules *modules, struct bytes data)
 }
 
 /* A raw file of device code has no id of its own: measured, its absolute path is taken, with '_'
- * for characters that an identifier cannot have. nvcc -dlink -r names its output in the same way.
- */
+ * for characters that an identifier cannot have. nvcc -dlink -r names its output likewise. */
 static void add_path(struct modules *modules, const char *path)
 {
     char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
@@ -419,8 +417,7 @@ static void add_file_modules(struct modules *modules, const struct input_file *f
     modules->ok &= !archive.is_damaged;
 }
 
-/* First ids come first, each of the others from the last on; those that are registered are left
- * out. */
+/* First ids come first, then the others, the last first; registered ones are left out. */
 static void print_module_ids(const struct modules *modules, struct buffer *list, bool last_first)
 {
     struct buffer ids = {0};

@@ -93,8 +93,7 @@ bool used_has_kernel(const struct used_names *used, struct text kernel);
  * counts for LTO-IR. */
 bool used_names_kernel(const struct used_names *used, struct text kernel);
 
-/* The same for a variable when LTO-IR is compiled: then the lists count whatever other code there
- * is. */
+/* The same for a variable when LTO-IR is compiled: then the lists count whatever code there is. */
 bool used_names_variable(const struct used_names *used, struct text variable);
 
 /* True when host code may name the variable. */

@@ -1,8 +1,7 @@
 /* facts.h: facts observed about a link, for the code that prints them. Private to observe/.
  *
  * Members, chunks, functions and sections are identified by their index in the arrays here;
- * FACT_NONE is none. Texts live until the end of the link, are copies in the arena, or are
- * literals. */
+ * FACT_NONE is none. Texts live until the end of the link, in the arena, or are literals. */
 #pragma once
 
 #include "base/memory.h"

@@ -210,8 +210,7 @@ static void add_piece_input(struct image_facts *facts, const struct merge_piece 
         add_piece(facts->observation, &piece);
 }
 
-/* Adds a section that came from no cubin: one made for a function belongs to the function's member.
- */
+/* Adds a section that came from no cubin; one made for a function belongs to its member. */
 static void add_made(struct image_facts *facts, uint32_t section)
 {
     struct observation *observation = facts->observation;

@@ -92,8 +92,7 @@ void facts_drop(struct observation *observation, const char *what, struct text n
         (struct fact_drop){what, arena_text(&observation->arena, name), member, why};
 }
 
-/* --trace: prints each object once. It prints at once, so that a link that fails later can be
- * examined. */
+/* --trace: prints each object once, and early, so that a link that fails later can be examined. */
 static void print_inputs(const struct members *members)
 {
     struct buffer text = {0};

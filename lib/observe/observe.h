@@ -50,8 +50,7 @@ struct observation *observe_open(const struct observe_request *request,
 /* Frees the observation; files not committed by then are discarded. */
 void observe_close(struct observation *observation);
 
-/* The end of a stage, and the beginning of the next: the amount of work in it. The names are
- * literals. */
+/* The end of a stage, and the beginning of the next: the work in it. Names are literals. */
 struct observe_work {
     uint64_t items;
     const char *unit; /* "files", "chunks"; NULL = no countable unit */

@@ -5,8 +5,8 @@
  *
  * One row per stage, with its inputs; two per compilation of LTO-IR, the second with its memory;
  * one per chunk, with its kernels; per worker, with its chunks; and per function that the built-in
- * assembler compiled. Lists have blanks between their items; a blank or comma inside a name is
- * spelled out. */
+ * assembler compiled. Items of lists have blanks between; a blank or comma in a name is spelled
+ * out. */
 #include "observe/facts.h"
 
 #include <inttypes.h>

@@ -140,8 +140,8 @@ static bool settle_maxreg(struct reach *reach)
     return true;
 }
 
-/* Measured: the command line's -maxrregcount also silences messages about differences, and 0 counts
- * as not given. */
+/* Measured: the command line's -maxrregcount, unless it is 0, also silences messages about
+ * differences. */
 static bool check_maxreg(struct reach *reach)
 {
     const struct consensus *consensus = &reach->agreement->embedded[EMBEDDED_MAXREG];
@@ -193,8 +193,7 @@ static bool check_split_compile(struct reach *reach)
     return true;
 }
 
-/* minilink-internals(7), Option forwarding; an info in nvlink, even for equal values.
- */
+/* minilink-internals(7), Option forwarding; an info in nvlink, even for equal values. */
 static void check_clash(struct reach *reach)
 {
     const struct option_request *request = reach->request;

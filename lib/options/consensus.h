@@ -107,8 +107,7 @@ bool consensus_reach(struct agreement *agreement, const struct members *members,
  *
  * ptxas looks for them in the one module that it is given. A chunk has only some of them, so the
  * link selects them itself. Measured on nvlink: under -lto, where all code comes from LTO-IR,
- * kernels that are not named are dropped, split or not; nothing is dropped where the code is
- * relocatable. */
+ * kernels that are not named are dropped, split or not; relocatable code keeps all. */
 
 /* An extended regular expression of POSIX, and its text. */
 struct entry_pattern {

@@ -112,8 +112,7 @@ static void add_ofast_compile(struct word_list *words, const struct option_reque
 }
 
 /* Measured on 13.0 and 13.5: 1 gives different PTX than all greater values. So that the output
- * depends neither on the machine nor on --threads, 0 (the number of CPUs) and limits become at
- * least 2. */
+ * depends neither on the machine nor on --threads, 0 (all CPUs) and limits are 2 or more. */
 void forward_split(struct word_list *words, const struct agreement *agreement, int32_t most_threads)
 {
     int32_t value = agreement->split_compile_extended != 1 ? agreement->split_compile_extended
