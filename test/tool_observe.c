@@ -160,8 +160,14 @@ static void fill(struct observation *observation)
     static struct input_file files[] = {
         {.path = "a.o"}, {.path = "b c,d.o"}, {.path = "lib\xc3\xa9.a"}};
     static const struct inputs inputs = {.files = files, .count = COUNT(files)};
-    static const struct merge_places places = {
-        .type = ET_REL, .file_size = 4711, .sections = sections, .section_count = COUNT(sections)};
+    static struct merge_places places = {.type = ET_REL,
+                                         .file_size = 4711,
+                                         .sections = sections,
+                                         .section_count = COUNT(sections),
+                                         .names = names,
+                                         .name_count = COUNT(names),
+                                         .calls = calls,
+                                         .call_count = COUNT(calls)};
 
     *observation = (struct observation){
         .link = {.output = "out put.cubin", .version = "1.2.3", .inputs = &inputs},
@@ -184,12 +190,8 @@ static void fill(struct observation *observation)
         .places = &places,
         .pieces = pieces,
         .piece_count = COUNT(pieces),
-        .names = names,
-        .name_count = COUNT(names),
         .functions = functions,
         .function_count = COUNT(functions),
-        .calls = calls,
-        .call_count = COUNT(calls),
     };
     memcpy(observation->timing.rows, stages, sizeof stages);
     observation->timing.count = COUNT(stages);

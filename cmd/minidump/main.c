@@ -118,22 +118,17 @@ static bool read_dump_options(struct command *command)
 /* Prints each file by itself; modules of all together. */
 static bool print_inputs(struct command *command)
 {
-    size_t count = (size_t)(command->argc - optind);
-    bool ok = true;
-    struct input_operand *operands = memory_zalloc(count, sizeof *operands);
+    bool all_together = command->dump.parts & DUMP_MODULES, ok = true;
 
-    CONTEXT_DEFER(memory_cleanup, &operands);
-    for (size_t i = 0; i < count; i++)
-        operands[i].name = command->argv[(size_t)optind + i];
-    if (command->dump.parts & DUMP_MODULES)
-        return inputs_open(&command->inputs, operands, count, NULL) &&
-               dump_modules(&command->dump, &command->inputs);
-    for (size_t i = 0; i < count; i++) {
-        ok &= inputs_open(&command->inputs, &operands[i], 1, NULL) &&
-              dump_file(&command->dump, &command->inputs);
-        inputs_close(&command->inputs);
+    for (int i = optind; i < command->argc; i++) {
+        const struct input_operand operand = {.name = command->argv[i]};
+
+        ok &= inputs_open(&command->inputs, &operand, 1, NULL) &&
+              (all_together || dump_file(&command->dump, &command->inputs));
+        if (!all_together)
+            inputs_close(&command->inputs);
     }
-    return ok;
+    return ok && (!all_together || dump_modules(&command->dump, &command->inputs));
 }
 
 static enum link_code run_minidump(void *argument)

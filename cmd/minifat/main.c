@@ -22,14 +22,12 @@ struct command {
 static bool open_inputs(struct command *command)
 {
     const struct options *options = &command->options;
-    struct arena arena = {0};
-    struct input_operand *operands;
+    bool ok = true;
 
-    CONTEXT_DEFER(arena_cleanup, &arena);
-    operands = arena_zalloc(&arena, options->input_count, sizeof *operands);
     for (size_t i = 0; i < options->input_count; i++)
-        operands[i].name = options->inputs[i].path;
-    return inputs_open(&command->inputs, operands, options->input_count, NULL);
+        ok &= inputs_open(&command->inputs,
+                          &(struct input_operand){.name = options->inputs[i].path}, 1, NULL);
+    return ok;
 }
 
 /* Inspects all inputs, so that all errors are reported. */

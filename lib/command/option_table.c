@@ -37,16 +37,14 @@ static bool apply_arch(struct options *options, const struct option_row *row, co
 }
 
 /* A version of CUDA. */
-static bool take_behave_like(struct options *options, const struct option_row *row,
-                             const char *value)
+static bool take_toolkit(struct options *options, const struct option_row *row, const char *value)
 {
     options->link.behave_like = toolkit_version_read(text_of(value));
     return options->link.behave_like || option_table_undefined(row, value);
 }
 
 /* Is passed on to other programs unchanged. */
-static bool take_ofast_compile(struct options *options, const struct option_row *row,
-                               const char *value)
+static bool take_ofast(struct options *options, const struct option_row *row, const char *value)
 {
     static const char *const words[] = {"0", "min", "mid", "max"};
 
@@ -65,8 +63,7 @@ static bool take_machine(struct options *options, const struct option_row *row, 
 }
 
 /* Bytes, or a number followed by k, m, g or t; 0 = no limit. */
-static bool take_memory_limit(struct options *options, const struct option_row *row,
-                              const char *value)
+static bool take_memory(struct options *options, const struct option_row *row, const char *value)
 {
     static const char units[] = "kmgt";
     char *end;
@@ -99,8 +96,7 @@ static bool take_assembler(struct options *options, const struct option_row *row
 }
 
 /* How large the cache may become. */
-static bool take_cache_policy(struct options *options, const struct option_row *row,
-                              const char *value)
+static bool take_policy(struct options *options, const struct option_row *row, const char *value)
 {
     char error[CACHE_POLICY_ERROR_SIZE];
 
@@ -196,7 +192,7 @@ const struct option_row option_table[] = {
      "Compile LTO-IR with the newest LLVM of the toolkit (12.5 and later)"},
     {"link-as-tools-patch", "astoolspatch", NULL, FLAG(link.merge.tools_patch), GROUP_CODE, KEY_COUNTS,
      "Link code that was compiled with -astoolspatch, and nothing else"},
-    {"Ofast-compile", "Ofc", "0|min|mid|max", SPECIAL(take_ofast_compile), GROUP_CODE, KEY_COUNTS,
+    {"Ofast-compile", "Ofc", "0|min|mid|max", SPECIAL(take_ofast), GROUP_CODE, KEY_COUNTS,
      "Trade speed of the code for speed of the compilation (LTO-IR)"},
     {"debug", "g", NULL, FLAG(link.options.debug), GROUP_CODE, KEY_COUNTS, "Keep everything that a debugger needs"},
     {"lineinfo", NULL, NULL, FLAG(link.options.line_info), GROUP_CODE, KEY_COUNTS, NULL},
@@ -251,7 +247,7 @@ const struct option_row option_table[] = {
      "Assemble PTX without the options that its compiler stored with it"},
     {"cuda-path", NULL, "DIR", STRING(link.assembler.cuda_path), GROUP_ASSEMBLER, KEY_IGNORES,
      "The CUDA toolkit, or the environment with pip's or conda's; by default searched for"},
-    {"behave-like", NULL, "VERSION", SPECIAL(take_behave_like), GROUP_ASSEMBLER, KEY_COUNTS,
+    {"behave-like", NULL, "VERSION", SPECIAL(take_toolkit), GROUP_ASSEMBLER, KEY_COUNTS,
      "The CUDA version whose nvlink to follow (13.5); by default that of the toolkit that is found, else the newest known"},
     {"output-abi", NULL, "auto|7|8", CHOICE(link.merge.abi, output_abis), GROUP_ASSEMBLER, KEY_COUNTS,
      "The form of the cubin: CUDA 12's, CUDA 13's, or that of the newest input or assembler"},
@@ -300,7 +296,7 @@ const struct option_row option_table[] = {
     {"cache-dir", "thinlto-cache-dir", "DIR", STRING(link.cache.folder), GROUP_CACHE, KEY_IGNORES,
      "Keep results in DIR, and take them from there while nothing that they depend on changes"},
     {"no-cache", NULL, NULL, FLAG(no_cache), GROUP_CACHE, KEY_IGNORES, "Use no cache, even if another option or the environment names one"},
-    {"cache-policy", NULL, "POLICY", SPECIAL(take_cache_policy), GROUP_CACHE, KEY_IGNORES,
+    {"cache-policy", NULL, "POLICY", SPECIAL(take_policy), GROUP_CACHE, KEY_IGNORES,
      "How large DIR may grow: any of cache_size=75%, cache_size_bytes=2g, cache_size_files=N, prune_after=1w and prune_interval=20m, with colons between"},
     {"cache-stats", NULL, NULL, FLAG(link.cache.statistics), GROUP_CACHE, KEY_IGNORES,
      "Print what was found in the cache, and what was not"},
@@ -320,7 +316,7 @@ const struct option_row option_table[] = {
     {"chunk-report", NULL, "FILE", STRING(single_chunk.report), GROUP_CACHE, KEY_REFUSES, NULL},
 
     {"threads", "j", "N", NUMBER(link.limits.threads, 65536, 1), GROUP_RUNNING, KEY_COUNTS, "Never use more than N threads"},
-    {"memory-limit", NULL, "BYTES", SPECIAL(take_memory_limit), GROUP_RUNNING, KEY_COUNTS,
+    {"memory-limit", NULL, "BYTES", SPECIAL(take_memory), GROUP_RUNNING, KEY_COUNTS,
      "Run only as many parts and chunks at a time as fit into this memory; k, m or g behind the number: KiB, MiB, GiB"},
     {"decompression-limit", NULL, "MIB", NUMBER(link.inflation_limit, INT32_MAX, 1 << 20, GIVEN(link.has_inflation_limit)), GROUP_RUNNING, KEY_COUNTS,
      "Most MiB that compressed members may decompress to in all; 0 = no limit; by default 64 for PTX, 256 for cubins, and more for large members"},

@@ -55,8 +55,7 @@ static bool take_number(struct options *options, const struct option_row *row, c
     return true;
 }
 
-static bool take_option_choice(struct options *options, const struct option_row *row,
-                               const char *value)
+static bool take_choice(struct options *options, const struct option_row *row, const char *value)
 {
     const struct option_choice *choice = option_table_choice(row, value);
 
@@ -145,7 +144,7 @@ static bool take_value(struct options *options, const struct option_row *row, co
     case OPTION_LEVEL:
         return take_level(field, row, value);
     case OPTION_CHOICE:
-        return take_option_choice(options, row, value);
+        return take_choice(options, row, value);
     case OPTION_WORDS:
     case OPTION_LIBRARIES:
         take_words(options, row, value, effect->separators, effect->number != 0);
@@ -170,8 +169,7 @@ static bool adds_up(enum option_kind kind)
 
 /* nvlink's warning when a single-valued option of its comes again with another value. Of minilink's
  * own the last counts, silently, as in other linkers: minilink-shim's come before the user's. */
-static void note_redefinition(struct options *options, const struct option_row *row,
-                              const char *value)
+static void warn_repeated(struct options *options, const struct option_row *row, const char *value)
 {
     const char **last = &state_of(options, row)->last;
 
@@ -197,7 +195,7 @@ bool options_add(struct options *options, const struct option_row *row, const ch
 {
     if (!value && row->argument)
         value = missing_value(options, row);
-    note_redefinition(options, row, value);
+    warn_repeated(options, row, value);
     ARENA_PUSH(&options->arena, options->given, options->given_count, options->given_capacity) =
         (struct given_option){row, value};
     if (take_value(options, row, value))
@@ -395,8 +393,7 @@ void options_begin(struct options *options)
 
 /* Makes the cache key of a link with these options, from all that count, in their order; operands
  * and libraries count by their contents. False when the result must not be cached. */
-static bool make_options_key(struct cache_key *result, const struct given_option *given,
-                             size_t count)
+static bool make_key(struct cache_key *result, const struct given_option *given, size_t count)
 {
     struct key key;
     bool ok = true;
@@ -433,8 +430,7 @@ static bool is_of_this_machine(const struct option_row *row)
            row->group == GROUP_BUILDING;
 }
 
-static void reproduce_option(struct options *options, const struct option_row *row,
-                             const char *value)
+static void add_reproduced(struct options *options, const struct option_row *row, const char *value)
 {
     static const char plugin[] = "plugin:";
 
@@ -464,10 +460,10 @@ static void make_reproduce_words(struct options *options)
 
     /* It may come from the environment, too. */
     if (assembler)
-        reproduce_option(options, of_assembler, assembler);
+        add_reproduced(options, of_assembler, assembler);
     for (size_t i = 0; i < options->given_count; i++)
         if (options->given[i].row != of_assembler)
-            reproduce_option(options, options->given[i].row, options->given[i].value);
+            add_reproduced(options, options->given[i].row, options->given[i].value);
 }
 
 enum options_action options_end(struct options *options)
@@ -475,7 +471,7 @@ enum options_action options_end(struct options *options)
     if (options->link.reproduce)
         make_reproduce_words(options);
     options->link.cache.has_command =
-        make_options_key(&options->link.cache.command, options->given, options->given_count);
+        make_key(&options->link.cache.command, options->given, options->given_count);
     return finish_options(options);
 }
 

@@ -16,8 +16,7 @@ static void close_response_file(void *file)
 }
 
 /* Appends the file to the empty `text`, up to one byte more than `most`. */
-static bool read_response_file(const char *path, struct buffer *text, size_t most,
-                               struct watch *watch)
+static bool read_words(const char *path, struct buffer *text, size_t most, struct watch *watch)
 {
     FILE *file = fopen(path, "re");
     struct stat status = {0};
@@ -51,7 +50,7 @@ static bool read_within_limits(struct response_file_total *total, struct arena *
         diag_fatal("More than %u response files are read, the last one '%s': do they name each "
                    "other?",
                    MOST_READ, path);
-    else if (!read_response_file(path, text, LONGEST - total->bytes, &total->watch))
+    else if (!read_words(path, text, LONGEST - total->bytes, &total->watch))
         diag_fatal("Could not open options file '%s': %s", path, strerror(errno));
     else if (text->size > LONGEST - total->bytes)
         diag_fatal("Response files have more than %u MiB, with '%s'", LONGEST_MIB, path);

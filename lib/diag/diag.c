@@ -37,8 +37,7 @@ void diag_state_inherit(const struct diag_state *from)
 }
 
 /* The continuation flag says whether the last message was dropped, so that its notes are too. */
-static bool is_suppressed(struct diag_state *state, enum diag_severity severity,
-                          enum diag_trait trait)
+static bool is_hidden(struct diag_state *state, enum diag_severity severity, enum diag_trait trait)
 {
     if (severity == DIAG_NOTE)
         return state->continuation;
@@ -153,7 +152,7 @@ bool diag_report(enum diag_severity severity, enum diag_trait trait, const struc
     va_list arguments;
 
     if ((trait == DIAG_SUMMARY && state->verbose < 1) ||
-        (trait == DIAG_VERBOSE && state->verbose < 2) || is_suppressed(state, severity, trait))
+        (trait == DIAG_VERBOSE && state->verbose < 2) || is_hidden(state, severity, trait))
         return false;
     severity = promote_severity(state, severity, trait);
     if (is_beyond_limit(state, severity))

@@ -140,8 +140,7 @@ static void pass_over_bitcode(struct collector *collector, const char *name,
 
 /* Removes the wrapper, and reads the architecture. False for damaged bitcode, and for code that is
  * not for NVIDIA's GPUs. */
-static bool describe_bitcode(struct collector *collector, struct fatbin_entry *entry,
-                             const char *name)
+static bool read_bitcode(struct collector *collector, struct fatbin_entry *entry, const char *name)
 {
     struct bitcode bitcode;
 
@@ -162,7 +161,7 @@ static bool describe_code(struct collector *collector, struct fatbin_entry *entr
     struct text text = {(const char *)entry->payload.data, entry->payload.size};
 
     if (entry->kind == FATBIN_BITCODE)
-        return describe_bitcode(collector, entry, name);
+        return read_bitcode(collector, entry, name);
     if (entry->kind == FATBIN_ELF && !rawcode_cubin_arch(entry->payload, &entry->arch))
         diag_error("Damaged cubin '%s': its ELF header names no architecture", name);
     else if (entry->kind == FATBIN_PTX && !rawcode_ptx_arch(text, &entry->arch))

@@ -133,16 +133,13 @@ struct observation {
     size_t drop_count;
     size_t drop_capacity;
 
-    const struct merge_places *places; /* of the image; NULL = no image */
-    struct fact_piece *pieces;         /* sorted by section and place */
+    struct merge_places *places; /* of the image, names sorted by section and place, undefined ones
+                                    first, and each call once; NULL = no image */
+    struct fact_piece *pieces;   /* sorted by section and place */
     size_t piece_count;
     size_t piece_capacity;
-    struct merge_name *names; /* sorted by section and place; undefined ones first */
-    size_t name_count;
     struct fact_function *functions; /* in the order of the output */
     size_t function_count;
-    struct merge_call *calls; /* sorted by caller, each call once */
-    size_t call_count;
 
     struct cross_reference *cross; /* NULL = not requested */
 
@@ -152,31 +149,31 @@ struct observation {
 };
 
 /* observe.c: records that something was left out; the name is copied. */
-void facts_drop(struct observation *observation, const char *what, struct text name,
-                const char *member, const char *why);
+void facts_drop(struct observation *seen, const char *what, struct text name, const char *member,
+                const char *why);
 
 /* observe.c: the user's name of a function that has the name `name` in chunks. */
-struct text facts_name(const struct observation *observation, struct text name);
+struct text facts_name(const struct observation *seen, struct text name);
 
 /* facts_image.c: the purpose of a section's bytes, and its name. */
 enum fact_class facts_class(struct text section);
 extern const char *const facts_class_names[FACT_CLASSES];
 
 /* "relocatable" or "executable"; the observation must have an image. */
-const char *facts_output_kind(const struct observation *observation);
+const char *facts_output_kind(const struct observation *seen);
 
 /* observe.c: reads the recorded events, once, and assigns times to functions. */
-const struct events *facts_events(struct observation *observation);
+const struct events *facts_events(struct observation *seen);
 
 /* Each of these prints by appending to `out`, and raises LINK_NO_MEMORY. */
-void times_print(struct observation *observation, bool has_rows, struct buffer *out);
-void trace_print(struct observation *observation, struct buffer *out);
-void stats_print(struct observation *observation, struct buffer *out);
-void map_print(struct observation *observation, struct buffer *out);
+void times_print(struct observation *seen, bool has_rows, struct buffer *out);
+void trace_print(struct observation *seen, struct buffer *out);
+void stats_print(struct observation *seen, struct buffer *out);
+void map_print(struct observation *seen, struct buffer *out);
 /* Prints one that was left out, and why, in a line. */
 void map_print_drop(const struct fact_drop *drop, struct buffer *out);
-void report_print_data(struct observation *observation, struct buffer *out);
-void report_print_page(struct observation *observation, struct buffer *out);
+void report_print_data(struct observation *seen, struct buffer *out);
+void report_print_page(struct observation *seen, struct buffer *out);
 
 /* The files of page/, which the build turns into strings: page.html, with the markers @STYLE@,
  * @DATA@ and @SCRIPT@, in this order; page.css and page.js. */
@@ -192,10 +189,10 @@ struct cross_reference *cross_reference_open(const struct observe_request *reque
                                              struct arena *arena);
 
 /* Records what the program's modules, and the cubins of members, define and refer to. */
-void cross_reference_add_program(struct observation *observation, const struct program *program);
-void cross_reference_add_cubin(struct observation *observation, const struct cubin *cubin);
+void cross_reference_add_program(struct observation *seen, const struct program *program);
+void cross_reference_add_cubin(struct observation *seen, const struct cubin *cubin);
 
 /* Appends the requested output. */
-void cross_reference_print(struct observation *observation, struct buffer *out);
+void cross_reference_print(struct observation *seen, struct buffer *out);
 
 void cross_reference_free(struct cross_reference *cross);

@@ -43,47 +43,46 @@ enum fact_class facts_class(struct text section)
     }
 }
 
-const char *facts_output_kind(const struct observation *observation)
+const char *facts_output_kind(const struct observation *seen)
 {
-    return observation->places->type == ET_REL ? "relocatable" : "executable";
+    return seen->places->type == ET_REL ? "relocatable" : "executable";
 }
 
 /* State while the image's places are read. */
 struct image_facts {
-    struct observation *observation;
+    struct observation *seen;
     const struct merge_report *report;
     const struct observe_merged *merged;
     uint32_t **made; /* by cubin: the program's symbol of each of its; NULL for a member's cubin */
 };
 
 /* The first symbol of the program with this name, from symbol `at` on. */
-static uint32_t symbol_in(const struct observation *observation, uint32_t at, uint32_t program)
+static uint32_t symbol_in(const struct observation *seen, uint32_t at, uint32_t program)
 {
-    while (at != FACT_NONE && observation->symbols[at].program != program)
-        at = observation->symbols[at].next;
+    while (at != FACT_NONE && seen->symbols[at].program != program)
+        at = seen->symbols[at].next;
     return at;
 }
 
 /* The program's symbols of one name are assigned in turn; any further copies belong to the last. */
-static uint32_t *pair_symbols(struct observation *observation, const struct cubin *cubin,
-                              uint32_t program)
+static uint32_t *pair_symbols(struct observation *seen, const struct cubin *cubin, uint32_t program)
 {
-    struct arena *arena = &observation->arena;
-    uint32_t *next = arena_alloc(arena, observation->symbol_count, sizeof *next);
+    struct arena *arena = &seen->arena;
+    uint32_t *next = arena_alloc(arena, seen->symbol_count, sizeof *next);
     uint32_t *paired = arena_alloc(arena, cubin->symbol_count, sizeof *paired);
 
-    for (uint32_t i = 0; i < observation->symbol_count; i++)
-        next[i] = symbol_in(observation, i, program);
+    for (uint32_t i = 0; i < seen->symbol_count; i++)
+        next[i] = symbol_in(seen, i, program);
     for (size_t i = 0; i < cubin->symbol_count; i++) {
         uint32_t first = cubin->symbols[i].type == STT_SECTION
                              ? FACT_NONE
-                             : table_find(&observation->own_names, cubin->symbols[i].name);
+                             : table_find(&seen->own_names, cubin->symbols[i].name);
         uint32_t after;
 
         paired[i] = first == FACT_NONE ? FACT_NONE : next[first];
         if (paired[i] == FACT_NONE)
             continue;
-        after = symbol_in(observation, observation->symbols[paired[i]].next, program);
+        after = symbol_in(seen, seen->symbols[paired[i]].next, program);
         if (after != FACT_NONE)
             next[first] = after;
     }
@@ -92,13 +91,13 @@ static uint32_t *pair_symbols(struct observation *observation, const struct cubi
 
 /* Finds a symbol by name. In a program that the assembler made, "$<kernel>$<function>" is a
  * kernel's copy of a function. */
-static uint32_t symbol_named(const struct observation *observation, struct text name)
+static uint32_t symbol_named(const struct observation *seen, struct text name)
 {
-    uint32_t found = table_find(&observation->symbol_names, name);
+    uint32_t found = table_find(&seen->symbol_names, name);
 
     for (size_t i = 0; i < name.size && found == FACT_NONE; i++)
         if (name.data[i] == '$')
-            found = table_find(&observation->symbol_names, text_drop(name, i + 1));
+            found = table_find(&seen->symbol_names, text_drop(name, i + 1));
     return found;
 }
 
@@ -107,7 +106,7 @@ static uint32_t symbol_of_piece(const struct image_facts *facts, uint32_t file, 
                                 struct text name)
 {
     if (facts->merged->count == 0)
-        return symbol_named(facts->observation, name);
+        return symbol_named(facts->seen, name);
     if (file >= facts->merged->count || !facts->made[file] ||
         input >= facts->merged->cubins[file]->symbol_count)
         return FACT_NONE;
@@ -116,12 +115,12 @@ static uint32_t symbol_of_piece(const struct image_facts *facts, uint32_t file, 
 
 static uint32_t member_of(const struct image_facts *facts, uint32_t file, uint32_t symbol)
 {
-    const struct observation *observation = facts->observation;
+    const struct observation *seen = facts->seen;
 
     if (symbol != FACT_NONE)
-        return observation->symbols[symbol].member;
+        return seen->symbols[symbol].member;
     return file < facts->merged->count
-               ? table_find(&observation->member_names, text_of(facts->merged->cubins[file]->name))
+               ? table_find(&seen->member_names, text_of(facts->merged->cubins[file]->name))
                : FACT_NONE;
 }
 
@@ -133,26 +132,14 @@ COMPARISON(by_value, struct merge_name,
            COMPARE(a->section, b->section) ?: COMPARE(a->value, b->value)
                ?: text_compare(a->name, b->name));
 
-static void take_names(struct image_facts *facts)
-{
-    struct observation *observation = facts->observation;
-    const struct merge_places *places = &facts->report->places;
-
-    observation->names = arena_copy(&observation->arena, places->names, places->name_count,
-                                    sizeof *observation->names);
-    observation->name_count = places->name_count;
-    SORT(observation->names, observation->name_count, by_value);
-}
-
 /* Its bytes in the file count for the member. */
-static void add_piece(struct observation *observation, const struct fact_piece *piece)
+static void add_piece(struct observation *seen, const struct fact_piece *piece)
 {
-    const struct merge_section *section = &observation->places->sections[piece->section];
+    const struct merge_section *section = &seen->places->sections[piece->section];
 
-    ARENA_PUSH(&observation->arena, observation->pieces, observation->piece_count,
-               observation->piece_capacity) = *piece;
+    ARENA_PUSH(&seen->arena, seen->pieces, seen->piece_count, seen->piece_capacity) = *piece;
     if (piece->member != FACT_NONE && !section->has_no_bytes)
-        observation->members[piece->member].sizes[facts_class(section->name)] += piece->size;
+        seen->members[piece->member].sizes[facts_class(section->name)] += piece->size;
 }
 
 static bool is_name_before(const struct merge_name *name, const struct fact_piece *piece)
@@ -165,13 +152,13 @@ static bool is_name_before(const struct merge_name *name, const struct fact_piec
  * False when no member is known. */
 static bool add_data_variables(struct image_facts *facts, const struct fact_piece *all)
 {
-    struct observation *observation = facts->observation;
-    size_t low =
-        SEARCH_FIRST_NOT(observation->name_count, at, is_name_before(&observation->names[at], all));
+    struct observation *seen = facts->seen;
+    size_t low = SEARCH_FIRST_NOT(seen->places->name_count, at,
+                                  is_name_before(&seen->places->names[at], all));
     bool found = false;
 
-    for (; low < observation->name_count; low++) {
-        const struct merge_name *name = &observation->names[low];
+    for (; low < seen->places->name_count; low++) {
+        const struct merge_name *name = &seen->places->names[low];
         uint32_t member;
 
         if (name->section != all->section || name->value - all->offset >= all->size)
@@ -181,11 +168,11 @@ static bool add_data_variables(struct image_facts *facts, const struct fact_piec
         if (member == FACT_NONE || name->size == 0 || name->type == STT_FUNC)
             continue;
         found = true;
-        add_piece(observation, &(struct fact_piece){.section = name->section,
-                                                    .member = member,
-                                                    .offset = name->value,
-                                                    .size = name->size,
-                                                    .name = all->name});
+        add_piece(seen, &(struct fact_piece){.section = name->section,
+                                             .member = member,
+                                             .offset = name->value,
+                                             .size = name->size,
+                                             .name = all->name});
     }
     return found;
 }
@@ -207,30 +194,30 @@ static void add_piece_input(struct image_facts *facts, const struct merge_piece 
     };
 
     if (piece.member != FACT_NONE || !add_data_variables(facts, &piece))
-        add_piece(facts->observation, &piece);
+        add_piece(facts->seen, &piece);
 }
 
 /* Adds a section that came from no cubin; one made for a function belongs to its member. */
 static void add_made(struct image_facts *facts, uint32_t section)
 {
-    struct observation *observation = facts->observation;
+    struct observation *seen = facts->seen;
     const struct merge_section *from = &facts->report->places.sections[section];
     struct fact_piece piece = {.section = section, .size = from->size, .name = from->name};
 
-    if (from->kernel >= observation->function_count) {
+    if (from->kernel >= seen->function_count) {
         add_data_variables(facts, &piece);
         return;
     }
-    piece.member = observation->functions[from->kernel].member;
-    add_piece(observation, &piece);
+    piece.member = seen->functions[from->kernel].member;
+    add_piece(seen, &piece);
 }
 
 /* Needs the functions and the symbols. */
 static void take_image_pieces(struct image_facts *facts)
 {
-    struct observation *observation = facts->observation;
+    struct observation *seen = facts->seen;
     const struct merge_places *places = &facts->report->places;
-    bool *has_pieces = arena_zalloc(&observation->arena, places->section_count, sizeof *has_pieces);
+    bool *has_pieces = arena_zalloc(&seen->arena, places->section_count, sizeof *has_pieces);
 
     for (size_t i = 0; i < places->piece_count; i++) {
         add_piece_input(facts, &places->pieces[i]);
@@ -239,24 +226,22 @@ static void take_image_pieces(struct image_facts *facts)
     for (uint32_t i = 1; i < places->section_count; i++)
         if (!has_pieces[i])
             add_made(facts, i);
-    SORT(observation->pieces, observation->piece_count, by_section);
+    SORT(seen->pieces, seen->piece_count, by_section);
 }
 
 static void take_functions(struct image_facts *facts)
 {
-    struct observation *observation = facts->observation;
+    struct observation *seen = facts->seen;
     const struct merge_report *report = facts->report;
 
-    observation->functions =
-        arena_zalloc(&observation->arena, report->kernel_count, sizeof *observation->functions);
-    observation->function_count = report->kernel_count;
+    seen->functions = arena_zalloc(&seen->arena, report->kernel_count, sizeof *seen->functions);
+    seen->function_count = report->kernel_count;
     for (size_t i = 0; i < report->kernel_count; i++) {
         const struct kernel_report *kernel = &report->kernels[i];
         uint32_t symbol = symbol_of_piece(facts, kernel->file, kernel->input, kernel->name);
-        const struct fact_symbol *known =
-            symbol == FACT_NONE ? NULL : &observation->symbols[symbol];
+        const struct fact_symbol *known = symbol == FACT_NONE ? NULL : &seen->symbols[symbol];
 
-        observation->functions[i] = (struct fact_function){
+        seen->functions[i] = (struct fact_function){
             .name = known && facts->merged->count == 0 ? known->own_name : kernel->name,
             .report = *kernel,
             .member = member_of(facts, kernel->file, symbol),
@@ -282,7 +267,7 @@ static const char *reason_of(const struct merge_drop *drop)
 
 static void take_drops(struct image_facts *facts)
 {
-    struct observation *observation = facts->observation;
+    struct observation *seen = facts->seen;
     const struct merge_places *places = &facts->report->places;
 
     for (size_t i = 0; i < places->drop_count; i++) {
@@ -290,9 +275,8 @@ static void take_drops(struct image_facts *facts)
         uint32_t member = member_of(facts, drop->file,
                                     symbol_of_piece(facts, drop->file, drop->input, drop->name));
 
-        facts_drop(observation, drop->is_kernel ? "kernel" : "function", drop->name,
-                   member == FACT_NONE ? NULL : observation->members[member].of->name,
-                   reason_of(drop));
+        facts_drop(seen, drop->is_kernel ? "kernel" : "function", drop->name,
+                   member == FACT_NONE ? NULL : seen->members[member].of->name, reason_of(drop));
     }
 }
 
@@ -300,46 +284,42 @@ COMPARISON(by_call, struct merge_call,
            COMPARE(a->from, b->from) ?: COMPARE(a->to, b->to)
                ?: COMPARE(a->is_indirect, b->is_indirect));
 
-/* Takes each call once; if it is made both by name and otherwise, as a call by name. */
-static void take_calls(struct image_facts *facts)
+/* Keeps each call once; if it is made both by name and otherwise, as a call by name. */
+static void sort_calls(struct merge_places *places)
 {
-    struct observation *observation = facts->observation;
-    const struct merge_places *places = &facts->report->places;
-    struct merge_call *calls =
-        arena_copy(&observation->arena, places->calls, places->call_count, sizeof *calls);
+    struct merge_call *calls = places->calls;
     size_t kept = 0;
 
     SORT(calls, places->call_count, by_call);
     for (size_t i = 0; i < places->call_count; i++)
         if (kept == 0 || calls[i].from != calls[kept - 1].from || calls[i].to != calls[kept - 1].to)
             calls[kept++] = calls[i];
-    observation->calls = calls;
-    observation->call_count = kept;
+    places->call_count = kept;
 }
 
-void observe_image(struct observation *observation, const struct merge_report *report,
+void observe_image(struct observation *seen, struct merge_report *report,
                    const struct observe_merged *merged)
 {
-    struct image_facts facts = {observation, report, merged, NULL};
+    struct image_facts facts = {seen, report, merged, NULL};
 
-    if (!observation)
+    if (!seen)
         return;
-    facts.made = arena_zalloc(&observation->arena, merged->count, sizeof *facts.made);
+    facts.made = arena_zalloc(&seen->arena, merged->count, sizeof *facts.made);
     for (size_t i = 0; i < merged->count; i++) {
         const struct cubin *cubin = merged->cubins[i];
         bool is_made = cubin >= merged->made && cubin < merged->made + merged->made_count;
 
-        if (!is_made && observation->cross)
-            cross_reference_add_cubin(observation, cubin);
-        else if (is_made && observe_wants_places(observation))
-            facts.made[i] = pair_symbols(observation, cubin, (uint32_t)(cubin - merged->made));
+        if (!is_made && seen->cross)
+            cross_reference_add_cubin(seen, cubin);
+        else if (is_made && observe_wants_places(seen))
+            facts.made[i] = pair_symbols(seen, cubin, (uint32_t)(cubin - merged->made));
     }
-    if (!observe_wants_places(observation))
+    if (!observe_wants_places(seen))
         return;
-    observation->places = &report->places;
+    seen->places = &report->places;
     take_functions(&facts);
-    take_names(&facts);
+    SORT(report->places.names, report->places.name_count, by_value);
     take_image_pieces(&facts);
-    take_calls(&facts);
+    sort_calls(&report->places);
     take_drops(&facts);
 }

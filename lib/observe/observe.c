@@ -19,9 +19,9 @@ static bool wants_events(const struct observe_request *request)
     return request->times || request->trace || request->report_page || request->report_data;
 }
 
-bool observe_wants_places(const struct observation *observation)
+bool observe_wants_places(const struct observation *seen)
 {
-    const struct observe_request *request = observation ? &observation->request : NULL;
+    const struct observe_request *request = seen ? &seen->request : NULL;
 
     return request && (request->map || request->report_page || request->report_data ||
                        request->print_drops || request->why_live);
@@ -30,22 +30,22 @@ bool observe_wants_places(const struct observation *observation)
 struct observation *observe_open(const struct observe_request *request,
                                  const struct observe_link *link)
 {
-    struct observation *observation;
+    struct observation *seen;
 
     if (!wants_events(request) && !request->map && !request->stats && !request->trace_inputs &&
         !request->print_drops && !request->trace_symbols && !request->why_live)
         return NULL;
-    observation = memory_zalloc(1, sizeof *observation);
-    observation->request = *request;
-    observation->link = *link;
-    observation->cross = cross_reference_open(request, &observation->arena);
-    observation->times_fd = -1;
-    for (size_t i = 0; i < sizeof observation->outputs / sizeof *observation->outputs; i++)
-        observation->outputs[i] = (struct output){.fd = -1, .slot = -1};
-    observation->start = observation->timing.started = clock_now();
+    seen = memory_zalloc(1, sizeof *seen);
+    seen->request = *request;
+    seen->link = *link;
+    seen->cross = cross_reference_open(request, &seen->arena);
+    seen->times_fd = -1;
+    for (size_t i = 0; i < sizeof seen->outputs / sizeof *seen->outputs; i++)
+        seen->outputs[i] = (struct output){.fd = -1, .slot = -1};
+    seen->start = seen->timing.started = clock_now();
     if (wants_events(request))
-        observation->log = events_open();
-    return observation;
+        seen->log = events_open();
+    return seen;
 }
 
 /* Peak memory of this process, or of the largest child that has ended; Linux counts KiB. */
@@ -60,14 +60,14 @@ static uint64_t peak_memory(void)
            1024;
 }
 
-void observe_stage(struct observation *observation, const char *stage, struct observe_work work)
+void observe_stage(struct observation *seen, const char *stage, struct observe_work work)
 {
     struct timing *timing;
     uint64_t ended;
 
-    if (!observation)
+    if (!seen)
         return;
-    timing = &observation->timing;
+    timing = &seen->timing;
     ended = clock_now();
     if (timing->count < TIMING_STAGES)
         timing->rows[timing->count++] = (struct timing_row){.stage = stage,
@@ -84,12 +84,11 @@ void observe_stage(struct observation *observation, const char *stage, struct ob
     timing->started = ended;
 }
 
-void facts_drop(struct observation *observation, const char *what, struct text name,
-                const char *member, const char *why)
+void facts_drop(struct observation *seen, const char *what, struct text name, const char *member,
+                const char *why)
 {
-    ARENA_PUSH(&observation->arena, observation->drops, observation->drop_count,
-               observation->drop_capacity) =
-        (struct fact_drop){what, arena_text(&observation->arena, name), member, why};
+    ARENA_PUSH(&seen->arena, seen->drops, seen->drop_count, seen->drop_capacity) =
+        (struct fact_drop){what, arena_text(&seen->arena, name), member, why};
 }
 
 /* --trace: prints each object once, and early, so that a link that fails later can be examined. */
@@ -111,42 +110,41 @@ static void print_inputs(const struct members *members)
     std_streams_print(buffer_view(&text));
 }
 
-void observe_members(struct observation *observation, const struct members *members)
+void observe_members(struct observation *seen, const struct members *members)
 {
-    if (!observation)
+    if (!seen)
         return;
-    observation->arch = members->arch;
-    observation->members =
-        arena_zalloc(&observation->arena, members->count, sizeof *observation->members);
-    observation->member_capacity = members->count;
+    seen->arch = members->arch;
+    seen->members = arena_zalloc(&seen->arena, members->count, sizeof *seen->members);
+    seen->member_capacity = members->count;
     for (size_t i = 0; i < members->count; i++) {
-        observation->members[i].of = &members->list[i];
-        table_add(&observation->member_names, text_of(members->list[i].name), (uint32_t)i);
+        seen->members[i].of = &members->list[i];
+        table_add(&seen->member_names, text_of(members->list[i].name), (uint32_t)i);
     }
-    observation->member_count = members->count;
-    if (observation->request.trace_inputs)
+    seen->member_count = members->count;
+    if (seen->request.trace_inputs)
         print_inputs(members);
 }
 
 /* The member of that name, or the only member that LTO-IR's PTX was made of ("lto.ptx(a.o)"). */
-static uint32_t find_member(const struct observation *observation, const char *name)
+static uint32_t find_member(const struct observation *seen, const char *name)
 {
-    uint32_t found = table_find(&observation->member_names, text_of(name));
+    uint32_t found = table_find(&seen->member_names, text_of(name));
     const char *made_of = strchr(name, '(');
     size_t size = made_of ? strlen(made_of) : 0;
 
     return found == TABLE_NONE && size > 2
-               ? table_find(&observation->member_names, (struct text){made_of + 1, size - 2})
+               ? table_find(&seen->member_names, (struct text){made_of + 1, size - 2})
                : found;
 }
 
 /* The number of the member with that name; adds the member if it is missing. */
-static uint32_t add_observed_member(struct observation *observation, const char *name)
+static uint32_t add_observed_member(struct observation *seen, const char *name)
 {
-    uint32_t found = find_member(observation, name);
-    uint32_t number = (uint32_t)observation->member_count;
+    uint32_t found = find_member(seen, name);
+    uint32_t number = (uint32_t)seen->member_count;
     struct text short_name = {name, strcspn(name, "(")}; /* its members say what it was made of */
-    const struct member made = {.name = arena_string(&observation->arena, short_name),
+    const struct member made = {.name = arena_string(&seen->arena, short_name),
                                 .entry.kind = FATBIN_PTX,
                                 .role = MEMBER_PTX,
                                 .reason = text_starts(short_name, TEXT("bitcode"))
@@ -155,27 +153,27 @@ static uint32_t add_observed_member(struct observation *observation, const char 
 
     if (found != TABLE_NONE)
         return found;
-    ARENA_PUSH(&observation->arena, observation->members, observation->member_count,
-               observation->member_capacity) = (struct fact_member){
-        .of = arena_copy(&observation->arena, &made, 1, sizeof made), .is_made = true};
-    table_add(&observation->member_names, arena_text(&observation->arena, text_of(name)), number);
+    ARENA_PUSH(&seen->arena, seen->members, seen->member_count, seen->member_capacity) =
+        (struct fact_member){.of = arena_copy(&seen->arena, &made, 1, sizeof made),
+                             .is_made = true};
+    table_add(&seen->member_names, arena_text(&seen->arena, text_of(name)), number);
     return number;
 }
 
-void observe_agreement(struct observation *observation, const struct agreement *agreement)
+void observe_agreement(struct observation *seen, const struct agreement *agreement)
 {
-    if (observation)
-        observation->agreement = agreement;
+    if (seen)
+        seen->agreement = agreement;
 }
 
 /* libcudadevrt has been dropped by now if nothing calls it. */
-void observe_roles(struct observation *observation, const struct members *members)
+void observe_roles(struct observation *seen, const struct members *members)
 {
-    for (size_t i = 0; observation && i < members->count; i++) {
+    for (size_t i = 0; seen && i < members->count; i++) {
         const struct member *member = &members->list[i];
 
         if (member->role == MEMBER_UNUSED)
-            facts_drop(observation, "member", text_of(member->name), NULL,
+            facts_drop(seen, "member", text_of(member->name), NULL,
                        member->reason ? member->reason : "nothing calls it");
     }
 }
@@ -188,8 +186,8 @@ static const char *what_is(const struct ptx_item *item)
 }
 
 /* Records the functions of a module that lost to another module's definition. */
-static void drop_losers(struct observation *observation, const struct program *program,
-                        uint32_t module, const char *const *files)
+static void drop_losers(struct observation *seen, const struct program *program, uint32_t module,
+                        const char *const *files)
 {
     const struct program_module *details = &program->details[module];
 
@@ -200,81 +198,80 @@ static void drop_losers(struct observation *observation, const struct program *p
 
         if (symbol && symbol->item != entry->item && entry->item->kind == PTX_FUNCTION &&
             entry->item->is_definition)
-            facts_drop(observation, what_is(entry->item), symbol->own_name, files[module],
-                       arena_printf(&observation->arena, "the definition of '%s' counts",
-                                    files[symbol->module]));
+            facts_drop(
+                seen, what_is(entry->item), symbol->own_name, files[module],
+                arena_printf(&seen->arena, "the definition of '%s' counts", files[symbol->module]));
     }
 }
 
-void observe_program(struct observation *observation, const struct program *program)
+void observe_program(struct observation *seen, const struct program *program)
 {
     const char **files;
 
-    if (!observation)
+    if (!seen)
         return;
-    if (observation->cross)
-        cross_reference_add_program(observation, program);
-    files = arena_alloc(&observation->arena, program->module_count, sizeof *files);
+    if (seen->cross)
+        cross_reference_add_program(seen, program);
+    files = arena_alloc(&seen->arena, program->module_count, sizeof *files);
     for (uint32_t i = 0; i < program->module_count; i++)
-        files[i] = arena_string(&observation->arena, text_of(program->modules[i]->file));
+        files[i] = arena_string(&seen->arena, text_of(program->modules[i]->file));
     for (size_t i = 0; i < program->symbol_count; i++) {
         const struct program_symbol *symbol = &program->symbols[i];
 
         if (!symbol->is_live && symbol->is_defined)
-            facts_drop(observation, what_is(symbol->item), symbol->own_name, files[symbol->module],
+            facts_drop(seen, what_is(symbol->item), symbol->own_name, files[symbol->module],
                        symbol->is_entry      ? "neither host code nor the options ask for it"
                        : symbol->is_function ? "no kernel reaches it"
                                              : "nothing that stays names it");
     }
     for (uint32_t i = 0; i < program->module_count; i++)
-        drop_losers(observation, program, i, files);
+        drop_losers(seen, program, i, files);
 }
 
-static void take_symbols(struct observation *observation, const struct chunks *chunks)
+static void take_symbols(struct observation *seen, const struct chunks *chunks)
 {
     size_t count = chunks->symbol_count;
 
-    observation->symbols = arena_zalloc(&observation->arena, count, sizeof *observation->symbols);
-    observation->symbol_count = count;
-    table_reserve(&observation->symbol_names, count);
-    table_reserve(&observation->own_names, count);
+    seen->symbols = arena_zalloc(&seen->arena, count, sizeof *seen->symbols);
+    seen->symbol_count = count;
+    table_reserve(&seen->symbol_names, count);
+    table_reserve(&seen->own_names, count);
     /* Backwards, so that the lists begin with the first. */
     for (size_t i = count; i-- > 0;) {
         const struct chunk_symbol *symbol = &chunks->symbols[i];
         const struct chunk_source *source = &chunks->sources[i];
-        struct fact_symbol *fact = &observation->symbols[i];
-        uint32_t next = table_find(&observation->own_names, symbol->own_name);
+        struct fact_symbol *fact = &seen->symbols[i];
+        uint32_t next = table_find(&seen->own_names, symbol->own_name);
 
         *fact = (struct fact_symbol){
             .name = symbol->name,
             .own_name = symbol->own_name,
             .chunk = source->chunk,
-            .member = add_observed_member(observation, source->member),
+            .member = add_observed_member(seen, source->member),
             .next = next,
             .is_kernel = source->is_kernel,
         };
-        if (fact->is_kernel && fact->chunk < observation->chunk_count) {
-            fact->next_kernel = observation->chunks[fact->chunk].first_kernel;
-            observation->chunks[fact->chunk].first_kernel = (uint32_t)i;
+        if (fact->is_kernel && fact->chunk < seen->chunk_count) {
+            fact->next_kernel = seen->chunks[fact->chunk].first_kernel;
+            seen->chunks[fact->chunk].first_kernel = (uint32_t)i;
         }
-        table_set(&observation->own_names, fact->own_name, (uint32_t)i);
-        table_add(&observation->symbol_names, fact->name, (uint32_t)i);
+        table_set(&seen->own_names, fact->own_name, (uint32_t)i);
+        table_add(&seen->symbol_names, fact->name, (uint32_t)i);
     }
     for (uint32_t i = 0; i < chunks->program_count; i++)
         for (size_t k = 0; k < chunks->programs[i].symbol_count; k++)
-            observation->symbols[chunks->programs[i].first_symbol + k].program = i;
+            seen->symbols[chunks->programs[i].first_symbol + k].program = i;
 }
 
-void observe_chunks(struct observation *observation, const struct chunks *chunks)
+void observe_chunks(struct observation *seen, const struct chunks *chunks)
 {
-    if (!observation || chunks->count == 0)
+    if (!seen || chunks->count == 0)
         return;
-    observation->chunks =
-        arena_zalloc(&observation->arena, chunks->count, sizeof *observation->chunks);
-    observation->chunk_count = chunks->count;
-    observation->single_reason = chunks->single_reason;
+    seen->chunks = arena_zalloc(&seen->arena, chunks->count, sizeof *seen->chunks);
+    seen->chunk_count = chunks->count;
+    seen->single_reason = chunks->single_reason;
     for (size_t i = 0; i < chunks->count; i++)
-        observation->chunks[i] = (struct fact_chunk){
+        seen->chunks[i] = (struct fact_chunk){
             .function_count = chunks->list[i].function_count,
             .replica_count = chunks->list[i].replica_count,
             .weight = chunks->list[i].weight,
@@ -282,72 +279,71 @@ void observe_chunks(struct observation *observation, const struct chunks *chunks
             .first_kernel = FACT_NONE,
             .options = chunks->list[i].options,
         };
-    take_symbols(observation, chunks);
+    take_symbols(seen, chunks);
 }
 
-void observe_cubins(struct observation *observation, const struct cubins *cubins,
-                    const char *assembler, const char *version)
+void observe_cubins(struct observation *seen, const struct cubins *cubins, const char *assembler,
+                    const char *version)
 {
     double weight = 0, time = 0;
 
-    if (!observation || cubins->count == 0)
+    if (!seen || cubins->count == 0)
         return;
-    observation->assembler = assembler;
-    observation->assembler_version = version;
-    observation->threads = cubins->threads;
-    for (size_t i = 0; i < cubins->count && i < observation->chunk_count; i++) {
-        observation->chunks[i].cubin_bytes = cubins->list[i].size;
-        observation->chunks[i].nanoseconds = cubins->list[i].nanoseconds;
+    seen->assembler = assembler;
+    seen->assembler_version = version;
+    seen->threads = cubins->threads;
+    for (size_t i = 0; i < cubins->count && i < seen->chunk_count; i++) {
+        seen->chunks[i].cubin_bytes = cubins->list[i].size;
+        seen->chunks[i].nanoseconds = cubins->list[i].nanoseconds;
     }
-    for (size_t i = 0; i < observation->chunk_count; i++) {
-        weight += (double)observation->chunks[i].weight;
-        time += (double)observation->chunks[i].nanoseconds;
+    for (size_t i = 0; i < seen->chunk_count; i++) {
+        weight += (double)seen->chunks[i].weight;
+        time += (double)seen->chunks[i].nanoseconds;
     }
-    for (size_t i = 0; i < observation->chunk_count && weight > 0; i++)
-        observation->chunks[i].estimate =
-            (uint64_t)(time * (double)observation->chunks[i].weight / weight);
+    for (size_t i = 0; i < seen->chunk_count && weight > 0; i++)
+        seen->chunks[i].estimate = (uint64_t)(time * (double)seen->chunks[i].weight / weight);
 }
 
-struct text facts_name(const struct observation *observation, struct text name)
+struct text facts_name(const struct observation *seen, struct text name)
 {
-    uint32_t found = table_find(&observation->symbol_names, name);
+    uint32_t found = table_find(&seen->symbol_names, name);
 
-    return found == TABLE_NONE ? name : observation->symbols[found].own_name;
+    return found == TABLE_NONE ? name : seen->symbols[found].own_name;
 }
 
-const struct events *facts_events(struct observation *observation)
+const struct events *facts_events(struct observation *seen)
 {
-    struct events *events = &observation->events;
+    struct events *events = &seen->events;
 
-    if (observation->is_read || !observation->log)
+    if (seen->is_read || !seen->log)
         return events;
-    events_read(observation->log, &observation->arena, events);
-    observation->is_read = true;
+    events_read(seen->log, &seen->arena, events);
+    seen->is_read = true;
     for (size_t i = 0; i < events->count; i++) {
         const struct event *event = &events->list[i].event;
         uint32_t symbol = strcmp(event->kind, EVENT_FUNCTION) == 0
-                              ? table_find(&observation->symbol_names, event->name)
+                              ? table_find(&seen->symbol_names, event->name)
                               : TABLE_NONE;
 
         if (symbol != TABLE_NONE)
-            observation->symbols[symbol].nanoseconds += event->cpu;
+            seen->symbols[symbol].nanoseconds += event->cpu;
     }
     return events;
 }
 
-void observe_close(struct observation *observation)
+void observe_close(struct observation *seen)
 {
-    if (!observation)
+    if (!seen)
         return;
-    for (size_t i = 0; i < sizeof observation->outputs / sizeof *observation->outputs; i++)
-        output_abort(&observation->outputs[i]);
-    if (observation->times_fd >= 0)
-        close(observation->times_fd);
-    events_close(observation->log);
-    cross_reference_free(observation->cross);
-    table_free(&observation->member_names);
-    table_free(&observation->symbol_names);
-    table_free(&observation->own_names);
-    arena_free(&observation->arena);
-    free(observation);
+    for (size_t i = 0; i < sizeof seen->outputs / sizeof *seen->outputs; i++)
+        output_abort(&seen->outputs[i]);
+    if (seen->times_fd >= 0)
+        close(seen->times_fd);
+    events_close(seen->log);
+    cross_reference_free(seen->cross);
+    table_free(&seen->member_names);
+    table_free(&seen->symbol_names);
+    table_free(&seen->own_names);
+    arena_free(&seen->arena);
+    free(seen);
 }

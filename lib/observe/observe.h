@@ -48,7 +48,7 @@ struct observation *observe_open(const struct observe_request *request,
                                  const struct observe_link *link);
 
 /* Frees the observation; files not committed by then are discarded. */
-void observe_close(struct observation *observation);
+void observe_close(struct observation *seen);
 
 /* The end of a stage, and the beginning of the next: the work in it. Names are literals. */
 struct observe_work {
@@ -56,21 +56,21 @@ struct observe_work {
     const char *unit; /* "files", "chunks"; NULL = no countable unit */
     uint64_t bytes;   /* 0 = not known */
 };
-void observe_stage(struct observation *observation, const char *stage, struct observe_work work);
+void observe_stage(struct observation *seen, const char *stage, struct observe_work work);
 
 /* Facts, in the order of the stages. All except the image's may be omitted. */
-void observe_members(struct observation *observation, const struct members *members);
-void observe_agreement(struct observation *observation, const struct agreement *agreement);
+void observe_members(struct observation *seen, const struct members *members);
+void observe_agreement(struct observation *seen, const struct agreement *agreement);
 /* Called when it is known which members take part. */
-void observe_roles(struct observation *observation, const struct members *members);
-void observe_program(struct observation *observation, const struct program *program);
-void observe_chunks(struct observation *observation, const struct chunks *chunks);
+void observe_roles(struct observation *seen, const struct members *members);
+void observe_program(struct observation *seen, const struct program *program);
+void observe_chunks(struct observation *seen, const struct chunks *chunks);
 /* `version` is the assembler's, or NULL. */
-void observe_cubins(struct observation *observation, const struct cubins *cubins,
-                    const char *assembler, const char *version);
+void observe_cubins(struct observation *seen, const struct cubins *cubins, const char *assembler,
+                    const char *version);
 
 /* True when the merge must report all places (struct merge_request). */
-bool observe_wants_places(const struct observation *observation);
+bool observe_wants_places(const struct observation *seen);
 
 /* The cubins that were merged; some are made of the chunks: made[0 .. made_count). */
 struct observe_merged {
@@ -80,17 +80,18 @@ struct observe_merged {
     size_t made_count;
 };
 
-/* The result. report->places has the places in it, by the numbers of the cubins. Without cubins it
- * is what the assembler made of the chunk, with the chunk's names. */
-void observe_image(struct observation *observation, const struct merge_report *report,
+/* The result. report->places has the places in it, by the numbers of the cubins; they are sorted,
+ * and read until observe_close(). Without cubins it is what the assembler made of the chunk, with
+ * the chunk's names. */
+void observe_image(struct observation *seen, struct merge_report *report,
                    const struct observe_merged *merged);
 
 /* Opens the files before the link writes its output, so that failures to open are known by then.
  * False, and a fatal diagnostic. */
-bool observe_prepare(struct observation *observation);
+bool observe_prepare(struct observation *seen);
 
 /* Writes everything requested to the files. False, and a fatal diagnostic, when that fails. */
-bool observe_fill(struct observation *observation);
+bool observe_fill(struct observation *seen);
 
 /* Gives the files their final names. False, and a fatal diagnostic, when that fails. */
-bool observe_commit(struct observation *observation);
+bool observe_commit(struct observation *seen);

@@ -19,36 +19,36 @@ static void set_index(json_t *object, const char *key, uint32_t index)
         json_tree_set_number(object, key, index);
 }
 
-static void put_link(const struct observation *observation, json_t *root)
+static void put_link(const struct observation *seen, json_t *root)
 {
     json_t *output = json_tree_set(root, "output", json_object());
     char arch[ARCH_NAME_SIZE];
 
-    json_tree_set_string(output, "path", observation->link.output);
-    json_tree_set_string(output, "target", arch_name(observation->arch, arch));
-    if (observation->places) {
-        json_tree_set_string(output, "kind", facts_output_kind(observation));
-        json_tree_set_number(output, "bytes", observation->places->file_size);
+    json_tree_set_string(output, "path", seen->link.output);
+    json_tree_set_string(output, "target", arch_name(seen->arch, arch));
+    if (seen->places) {
+        json_tree_set_string(output, "kind", facts_output_kind(seen));
+        json_tree_set_number(output, "bytes", seen->places->file_size);
     }
-    if (observation->assembler) {
+    if (seen->assembler) {
         json_t *assembler = json_tree_set(root, "assembler", json_object());
 
-        json_tree_set_string(assembler, "name", observation->assembler);
-        json_tree_set_string(assembler, "version", observation->assembler_version);
-        json_tree_set_number(assembler, "threads", observation->threads);
+        json_tree_set_string(assembler, "name", seen->assembler);
+        json_tree_set_string(assembler, "version", seen->assembler_version);
+        json_tree_set_number(assembler, "threads", seen->threads);
     }
 }
 
-static void put_stages(const struct observation *observation, json_t *root)
+static void put_stages(const struct observation *seen, json_t *root)
 {
     json_t *list = json_tree_set(root, "stages", json_array());
 
-    for (size_t i = 0; i < observation->timing.count; i++) {
-        const struct timing_row *row = &observation->timing.rows[i];
+    for (size_t i = 0; i < seen->timing.count; i++) {
+        const struct timing_row *row = &seen->timing.rows[i];
         json_t *stage = json_tree_push(list, json_object());
 
         json_tree_set_string(stage, "name", row->stage);
-        json_tree_set_milliseconds(stage, "start", row->start - observation->start);
+        json_tree_set_milliseconds(stage, "start", row->start - seen->start);
         json_tree_set_milliseconds(stage, "ms", row->nanoseconds);
         if (row->work.unit) {
             json_tree_set_number(stage, "items", row->work.items);
@@ -76,12 +76,12 @@ static const char *member_kind_name(uint32_t kind)
     }
 }
 
-static void put_report_members(const struct observation *observation, json_t *root)
+static void put_report_members(const struct observation *seen, json_t *root)
 {
     json_t *list = json_tree_set(root, "members", json_array());
 
-    for (size_t i = 0; i < observation->member_count; i++) {
-        const struct fact_member *fact = &observation->members[i];
+    for (size_t i = 0; i < seen->member_count; i++) {
+        const struct fact_member *fact = &seen->members[i];
         const struct member *of = fact->of;
         json_t *member = json_tree_push(list, json_object());
         char arch[ARCH_NAME_SIZE];
@@ -95,7 +95,7 @@ static void put_report_members(const struct observation *observation, json_t *ro
         json_tree_set_string(member, "reason", of->reason);
         if (!fact->is_made)
             json_tree_set_number(member, "bytes", of->entry.payload.size);
-        if (observation->places && of->role != MEMBER_UNUSED) {
+        if (seen->places && of->role != MEMBER_UNUSED) {
             json_t *sizes = json_tree_set(member, "output_bytes", json_object());
 
             for (size_t class = 0; class < FACT_CLASSES; class ++)
@@ -105,10 +105,10 @@ static void put_report_members(const struct observation *observation, json_t *ro
     }
 }
 
-static void put_option(const struct observation *observation, json_t *list, size_t option)
+static void put_option(const struct observation *seen, json_t *list, size_t option)
 {
     static const char *const states[] = {"none", "absent", "present", "mixed", "conflict"};
-    const struct consensus *fact = &observation->agreement->embedded[option];
+    const struct consensus *fact = &seen->agreement->embedded[option];
     json_t *object = json_tree_push(list, json_object()), *values;
 
     json_tree_set_string(object, "name", embedded_table[option].name);
@@ -116,8 +116,8 @@ static void put_option(const struct observation *observation, json_t *list, size
     if (fact->state >= CONSENSUS_PRESENT)
         json_tree_set(object, "value", json_integer(fact->value));
     values = json_tree_set(object, "members", json_array());
-    for (uint32_t i = 0; i < observation->member_count; i++) {
-        const struct fact_member *member = &observation->members[i];
+    for (uint32_t i = 0; i < seen->member_count; i++) {
+        const struct fact_member *member = &seen->members[i];
         json_t *value;
         int32_t number;
 
@@ -130,15 +130,15 @@ static void put_option(const struct observation *observation, json_t *list, size
     }
 }
 
-static void put_options(const struct observation *observation, json_t *root)
+static void put_options(const struct observation *seen, json_t *root)
 {
     json_t *list = json_tree_set(root, "options", json_array()), *force;
-    const struct agreement *agreement = observation->agreement;
+    const struct agreement *agreement = seen->agreement;
 
     if (!agreement)
         return;
     for (size_t option = 0; option < EMBEDDED_COUNT; option++)
-        put_option(observation, list, option);
+        put_option(seen, list, option);
     force = json_tree_set(root, "in_force", json_object());
     json_tree_set(force, "-split-compile", json_integer(agreement->split_compile));
     json_tree_set(force, "-split-compile-extended",
@@ -148,34 +148,33 @@ static void put_options(const struct observation *observation, json_t *root)
     json_tree_set(force, "-g", json_boolean(agreement->debug));
 }
 
-static uint32_t *functions_of_symbols(struct observation *observation)
+static uint32_t *functions_of_symbols(struct observation *seen)
 {
-    uint32_t *functions =
-        arena_alloc(&observation->arena, observation->symbol_count, sizeof *functions);
+    uint32_t *functions = arena_alloc(&seen->arena, seen->symbol_count, sizeof *functions);
 
-    memset(functions, 0xff, observation->symbol_count * sizeof *functions);
-    for (uint32_t i = 0; i < observation->function_count; i++)
-        if (observation->functions[i].symbol != FACT_NONE)
-            functions[observation->functions[i].symbol] = i;
+    memset(functions, 0xff, seen->symbol_count * sizeof *functions);
+    for (uint32_t i = 0; i < seen->function_count; i++)
+        if (seen->functions[i].symbol != FACT_NONE)
+            functions[seen->functions[i].symbol] = i;
     return functions;
 }
 
-static void report_chunks(struct observation *observation, json_t *root)
+static void report_chunks(struct observation *seen, json_t *root)
 {
     json_t *list = json_tree_set(root, "chunks", json_array());
-    const uint32_t *functions = functions_of_symbols(observation);
+    const uint32_t *functions = functions_of_symbols(seen);
 
-    if (observation->single_reason)
-        json_tree_set_string(root, "single_chunk_reason", observation->single_reason);
-    for (size_t i = 0; i < observation->chunk_count; i++) {
-        const struct fact_chunk *fact = &observation->chunks[i];
+    if (seen->single_reason)
+        json_tree_set_string(root, "single_chunk_reason", seen->single_reason);
+    for (size_t i = 0; i < seen->chunk_count; i++) {
+        const struct fact_chunk *fact = &seen->chunks[i];
         json_t *chunk = json_tree_push(list, json_object()), *kernels;
 
         json_tree_set_number(chunk, "functions", fact->function_count);
         json_tree_set_number(chunk, "replicas", fact->replica_count);
         json_tree_set_number(chunk, "weight", fact->weight);
         json_tree_set_number(chunk, "ptx_bytes", fact->ptx_bytes);
-        if (observation->assembler) {
+        if (seen->assembler) {
             json_tree_set_number(chunk, "cubin_bytes", fact->cubin_bytes);
             json_tree_set_milliseconds(chunk, "estimate", fact->estimate);
             json_tree_set_milliseconds(chunk, "ms", fact->nanoseconds);
@@ -187,21 +186,20 @@ static void report_chunks(struct observation *observation, json_t *root)
                 json_tree_push(options, json_tree_text(text_of(*option)));
         }
         kernels = json_tree_set(chunk, "kernels", json_array());
-        for (uint32_t k = fact->first_kernel; k != FACT_NONE;
-             k = observation->symbols[k].next_kernel)
+        for (uint32_t k = fact->first_kernel; k != FACT_NONE; k = seen->symbols[k].next_kernel)
             if (functions[k] != FACT_NONE)
                 json_tree_push(kernels, json_integer(functions[k]));
     }
 }
 
 /* Adds a function's calls. Calls are sorted by caller; *at is the next. */
-static void put_report_calls(const struct observation *observation, json_t *function, uint32_t from,
+static void put_report_calls(const struct observation *seen, json_t *function, uint32_t from,
                              size_t *at)
 {
     json_t *calls = json_tree_set(function, "calls", json_array()), *may_call = NULL;
 
-    for (; *at < observation->call_count && observation->calls[*at].from == from; (*at)++) {
-        const struct merge_call *call = &observation->calls[*at];
+    for (; *at < seen->places->call_count && seen->places->calls[*at].from == from; (*at)++) {
+        const struct merge_call *call = &seen->places->calls[*at];
 
         if (call->is_indirect && !may_call)
             may_call = json_tree_set(function, "may_call", json_array());
@@ -209,25 +207,24 @@ static void put_report_calls(const struct observation *observation, json_t *func
     }
 }
 
-static const struct text *readable_names(struct observation *observation)
+static const struct text *readable_names(struct observation *seen)
 {
-    struct text *names =
-        arena_alloc(&observation->arena, observation->function_count, sizeof *names);
+    struct text *names = arena_alloc(&seen->arena, seen->function_count, sizeof *names);
 
-    for (size_t i = 0; i < observation->function_count; i++)
-        names[i] = observation->functions[i].name;
-    symbol_names_demangle(names, observation->function_count, &observation->arena);
+    for (size_t i = 0; i < seen->function_count; i++)
+        names[i] = seen->functions[i].name;
+    symbol_names_demangle(names, seen->function_count, &seen->arena);
     return names;
 }
 
-static void report_functions(struct observation *observation, json_t *root)
+static void report_functions(struct observation *seen, json_t *root)
 {
     json_t *list = json_tree_set(root, "functions", json_array());
-    const struct text *readable = readable_names(observation);
+    const struct text *readable = readable_names(seen);
     size_t call = 0;
 
-    for (uint32_t i = 0; i < observation->function_count; i++) {
-        const struct fact_function *fact = &observation->functions[i];
+    for (uint32_t i = 0; i < seen->function_count; i++) {
+        const struct fact_function *fact = &seen->functions[i];
         const struct kernel_report *report = &fact->report;
         json_t *function = json_tree_push(list, json_object());
 
@@ -246,20 +243,19 @@ static void report_functions(struct observation *observation, json_t *root)
             json_tree_set_number(function, "constants", report->constant0);
         }
         json_tree_set_number(function, "code", report->code);
-        if (fact->symbol != FACT_NONE && observation->symbols[fact->symbol].nanoseconds)
-            json_tree_set_milliseconds(function, "ms",
-                                       observation->symbols[fact->symbol].nanoseconds);
-        put_report_calls(observation, function, i, &call);
+        if (fact->symbol != FACT_NONE && seen->symbols[fact->symbol].nanoseconds)
+            json_tree_set_milliseconds(function, "ms", seen->symbols[fact->symbol].nanoseconds);
+        put_report_calls(seen, function, i, &call);
     }
 }
 
-static void report_sections(const struct observation *observation, json_t *root)
+static void report_sections(const struct observation *seen, json_t *root)
 {
     json_t *list = json_tree_set(root, "sections", json_array());
     size_t piece = 0;
 
-    for (uint32_t i = 1; observation->places && i < observation->places->section_count; i++) {
-        const struct merge_section *fact = &observation->places->sections[i];
+    for (uint32_t i = 1; seen->places && i < seen->places->section_count; i++) {
+        const struct merge_section *fact = &seen->places->sections[i];
         json_t *section = json_tree_push(list, json_object());
         json_t *pieces = NULL;
 
@@ -268,9 +264,8 @@ static void report_sections(const struct observation *observation, json_t *root)
         if (!fact->has_no_bytes)
             json_tree_set_number(section, "offset", fact->offset);
         json_tree_set_number(section, "bytes", fact->size);
-        for (; piece < observation->piece_count && observation->pieces[piece].section == i;
-             piece++) {
-            const struct fact_piece *from = &observation->pieces[piece];
+        for (; piece < seen->piece_count && seen->pieces[piece].section == i; piece++) {
+            const struct fact_piece *from = &seen->pieces[piece];
             json_t *object;
 
             if (from->member == FACT_NONE)
@@ -284,12 +279,12 @@ static void report_sections(const struct observation *observation, json_t *root)
     }
 }
 
-static void put_drops(const struct observation *observation, json_t *root)
+static void put_drops(const struct observation *seen, json_t *root)
 {
     json_t *list = json_tree_set(root, "left_out", json_array());
 
-    for (size_t i = 0; i < observation->drop_count; i++) {
-        const struct fact_drop *fact = &observation->drops[i];
+    for (size_t i = 0; i < seen->drop_count; i++) {
+        const struct fact_drop *fact = &seen->drops[i];
         json_t *drop = json_tree_push(list, json_object());
 
         json_tree_set_string(drop, "what", fact->what);
@@ -299,7 +294,7 @@ static void put_drops(const struct observation *observation, json_t *root)
     }
 }
 
-static void put_slice(const struct observation *observation, json_t *list,
+static void put_slice(const struct observation *seen, json_t *list,
                       const struct logged_event *logged)
 {
     const struct event *event = &logged->event;
@@ -307,8 +302,8 @@ static void put_slice(const struct observation *observation, json_t *list,
 
     json_tree_set_number(slice, "row", logged->row);
     json_tree_set_string(slice, "kind", event->kind);
-    json_tree_set_text(slice, "name", facts_name(observation, event->name));
-    json_tree_set_milliseconds(slice, "start", event->start - observation->start);
+    json_tree_set_text(slice, "name", facts_name(seen, event->name));
+    json_tree_set_milliseconds(slice, "start", event->start - seen->start);
     json_tree_set_milliseconds(slice, "ms", event->end - event->start);
     if (event->chunk)
         json_tree_set_number(slice, "chunk", event->chunk - 1);
@@ -319,13 +314,13 @@ static void put_slice(const struct observation *observation, json_t *list,
     json_tree_set_string(slice, "state", event->state);
 }
 
-static void put_time_line(struct observation *observation, json_t *root)
+static void put_time_line(struct observation *seen, json_t *root)
 {
     json_t *line = json_tree_set(root, "time_line", json_object());
     json_t *rows = json_tree_set(line, "rows", json_array());
     json_t *slices = json_tree_set(line, "slices", json_array());
     json_t *memory = json_tree_set(line, "memory", json_array());
-    const struct events *events = facts_events(observation);
+    const struct events *events = facts_events(seen);
 
     for (size_t i = 0; i < events->row_count; i++)
         json_tree_push(rows, json_tree_text(text_of(events->rows[i].name)));
@@ -333,38 +328,38 @@ static void put_time_line(struct observation *observation, json_t *root)
         const struct event *event = &events->list[i].event;
 
         if (strcmp(event->kind, EVENT_COUNTER) != 0) {
-            put_slice(observation, slices, &events->list[i]);
+            put_slice(seen, slices, &events->list[i]);
         } else if (text_equal(event->name, TEXT("memory"))) {
             json_t *sample = json_tree_push(memory, json_object());
 
-            json_tree_set_milliseconds(sample, "at", event->start - observation->start);
+            json_tree_set_milliseconds(sample, "at", event->start - seen->start);
             json_tree_set_number(sample, "bytes", event->bytes);
         }
     }
 }
 
-static void put_all(struct observation *observation, json_t *root)
+static void put_all(struct observation *seen, json_t *root)
 {
-    facts_events(observation);
+    facts_events(seen);
     json_tree_set_number(root, "format", REPORT_FORMAT);
-    json_tree_set_string(root, "minilink", observation->link.version);
-    put_link(observation, root);
-    put_stages(observation, root);
-    put_report_members(observation, root);
-    put_options(observation, root);
-    report_chunks(observation, root);
-    report_functions(observation, root);
-    report_sections(observation, root);
-    put_drops(observation, root);
-    put_time_line(observation, root);
+    json_tree_set_string(root, "minilink", seen->link.version);
+    put_link(seen, root);
+    put_stages(seen, root);
+    put_report_members(seen, root);
+    put_options(seen, root);
+    report_chunks(seen, root);
+    report_functions(seen, root);
+    report_sections(seen, root);
+    put_drops(seen, root);
+    put_time_line(seen, root);
 }
 
-void report_print_data(struct observation *observation, struct buffer *out)
+void report_print_data(struct observation *seen, struct buffer *out)
 {
     json_t *root = json_tree_begin();
 
     CONTEXT_DEFER(json_tree_end, root);
-    put_all(observation, root);
+    put_all(seen, root);
     json_tree_print(root, JSON_TREE_LINES, out);
 }
 
@@ -382,13 +377,13 @@ static const char *put_until(const char *page, const char *marker, struct buffer
 /* Replaces each marker in the page with its part. The data is JSON in a script element that
  * browsers do not run; it contains no "<", so that no name can end the element. The page's script
  * inserts names as text, never as HTML. */
-void report_print_page(struct observation *observation, struct buffer *out)
+void report_print_page(struct observation *seen, struct buffer *out)
 {
     const char *rest = page_html;
     json_t *data = json_tree_begin();
 
     CONTEXT_DEFER(json_tree_end, data);
-    put_all(observation, data);
+    put_all(seen, data);
     rest = put_until(rest, "@STYLE@", out);
     buffer_string(out, page_css);
     rest = put_until(rest, "@DATA@", out);

@@ -17,7 +17,7 @@
 
 /* A row that is being built. */
 struct row {
-    const struct observation *observation;
+    const struct observation *seen;
     struct arena *arena;
     struct buffer *out;
     bool has_items;
@@ -58,8 +58,8 @@ static void end_with(const struct row *row, const char *output, double value, co
     buffer_string(row->out, " , ");
     if (output)
         put_csv_name(row->out, text_of(output));
-    buffer_printf(row->out, " , %s , minilink , %.4f , %s\n",
-                  arch_name(row->observation->arch, arch), value, unit);
+    buffer_printf(row->out, " , %s , minilink , %.4f , %s\n", arch_name(row->seen->arch, arch),
+                  value, unit);
 }
 
 static void end_row(const struct row *row, const char *output, uint64_t nanoseconds)
@@ -69,11 +69,11 @@ static void end_row(const struct row *row, const char *output, uint64_t nanoseco
 
 static void put_member_names(struct row *row, enum member_role role)
 {
-    const struct observation *observation = row->observation;
+    const struct observation *seen = row->seen;
 
-    for (size_t i = 0; i < observation->member_count; i++)
-        if (observation->members[i].of->role == role)
-            put_item(row, text_of(observation->members[i].of->name));
+    for (size_t i = 0; i < seen->member_count; i++)
+        if (seen->members[i].of->role == role)
+            put_item(row, text_of(seen->members[i].of->name));
 }
 
 static const char *chunk_name(const struct row *row, size_t index, const char *suffix)
@@ -83,7 +83,7 @@ static const char *chunk_name(const struct row *row, size_t index, const char *s
 
 static void put_chunks(struct row *row, const char *suffix)
 {
-    for (size_t i = 0; i < row->observation->chunk_count; i++)
+    for (size_t i = 0; i < row->seen->chunk_count; i++)
         put_item(row, text_of(chunk_name(row, i, suffix)));
 }
 
@@ -97,13 +97,13 @@ static void put_inputs(struct row *row, const char *stage)
                  {"link", MEMBER_CUBIN},
                  {"split", MEMBER_PTX},
                  {"merge", MEMBER_CUBIN}};
-    const struct observation *observation = row->observation;
+    const struct observation *seen = row->seen;
     bool is_select = strcmp(stage, "select") == 0, is_agree = strcmp(stage, "agree") == 0;
 
-    for (size_t i = 0; strcmp(stage, "open") == 0 && i < observation->link.inputs->count; i++)
-        put_item(row, text_of(observation->link.inputs->files[i].path));
-    for (size_t i = 0; i < observation->member_count; i++) {
-        const struct fact_member *member = &observation->members[i];
+    for (size_t i = 0; strcmp(stage, "open") == 0 && i < seen->link.inputs->count; i++)
+        put_item(row, text_of(seen->link.inputs->files[i].path));
+    for (size_t i = 0; i < seen->member_count; i++) {
+        const struct fact_member *member = &seen->members[i];
 
         if ((is_select && member->of->role != MEMBER_UNUSED && !member->is_made) ||
             (is_agree && fact_member_has_options(member)))
@@ -122,7 +122,7 @@ static size_t list_events(const struct row *row, const char *kind,
                           int (*compare)(const void *, const void *),
                           const struct logged_event ***list)
 {
-    const struct events *events = &row->observation->events;
+    const struct events *events = &row->seen->events;
     size_t count = 0;
 
     *list = arena_alloc(row->arena, events->count, sizeof **list);
@@ -156,12 +156,11 @@ static void put_part_rows(struct row *row)
 
 static void put_chunk_row(struct row *row, size_t index)
 {
-    const struct fact_chunk *chunk = &row->observation->chunks[index];
+    const struct fact_chunk *chunk = &row->seen->chunks[index];
 
     begin_row(row, chunk_name(row, index, "ptx"), "assemble");
-    for (uint32_t i = chunk->first_kernel; i != FACT_NONE;
-         i = row->observation->symbols[i].next_kernel)
-        put_item(row, row->observation->symbols[i].own_name);
+    for (uint32_t i = chunk->first_kernel; i != FACT_NONE; i = row->seen->symbols[i].next_kernel)
+        put_item(row, row->seen->symbols[i].own_name);
     end_row(row, chunk_name(row, index, "cubin"), chunk->nanoseconds);
 }
 
@@ -174,7 +173,7 @@ static void put_worker_rows(struct row *row)
     size_t count = list_events(row, EVENT_CHUNK, by_row, &list);
 
     for (size_t i = 0, next; i < count; i = next) {
-        const struct event_row *worker = &row->observation->events.rows[list[i]->row];
+        const struct event_row *worker = &row->seen->events.rows[list[i]->row];
         uint64_t busy = 0;
 
         next = i + 1;
@@ -204,30 +203,30 @@ static void put_function_rows(struct row *row)
         const struct event *event = &list[i]->event;
 
         begin_row(row, chunk_name(row, event->chunk - 1, "ptx"), "compile");
-        put_item(row, facts_name(row->observation, event->name));
+        put_item(row, facts_name(row->seen, event->name));
         end_row(row, NULL, event->end - event->start);
     }
 }
 
-void times_print(struct observation *observation, bool has_rows, struct buffer *out)
+void times_print(struct observation *seen, bool has_rows, struct buffer *out)
 {
-    struct row row = {.observation = observation, .arena = &observation->arena, .out = out};
+    struct row row = {.seen = seen, .arena = &seen->arena, .out = out};
 
-    facts_events(observation);
+    facts_events(seen);
     if (!has_rows)
         buffer_string(out, "source file name , phase name , phase input files , "
                            "phase output file , arch , tool, metric , unit\n");
-    for (size_t i = 0; i < observation->timing.count; i++) {
-        const struct timing_row *stage = &observation->timing.rows[i];
+    for (size_t i = 0; i < seen->timing.count; i++) {
+        const struct timing_row *stage = &seen->timing.rows[i];
 
         begin_row(&row, "link", stage->stage);
         put_inputs(&row, stage->stage);
-        end_row(&row, observation->link.output, stage->nanoseconds);
+        end_row(&row, seen->link.output, stage->nanoseconds);
     }
     put_part_rows(&row);
-    if (!observation->assembler)
+    if (!seen->assembler)
         return;
-    for (size_t i = 0; i < observation->chunk_count; i++)
+    for (size_t i = 0; i < seen->chunk_count; i++)
         put_chunk_row(&row, i);
     put_worker_rows(&row);
     put_function_rows(&row);
@@ -279,9 +278,9 @@ static void put_timing_row(struct buffer *out, const struct timing_row *row, uin
                   size_text(row->peak_memory, memory));
 }
 
-void stats_print(struct observation *observation, struct buffer *out)
+void stats_print(struct observation *seen, struct buffer *out)
 {
-    const struct timing *timing = &observation->timing;
+    const struct timing *timing = &seen->timing;
     struct timing_row sum = {.stage = "link"};
 
     for (size_t i = 0; i < timing->count; i++) {
@@ -293,15 +292,15 @@ void stats_print(struct observation *observation, struct buffer *out)
     for (size_t i = 0; i < timing->count; i++)
         put_timing_row(out, &timing->rows[i], sum.nanoseconds);
     put_timing_row(out, &sum, sum.nanoseconds);
-    if (observation->assembler && observation->chunk_count) {
+    if (seen->assembler && seen->chunk_count) {
         char chunks[48], threads[48];
         uint64_t busy = 0;
 
-        for (size_t i = 0; i < observation->chunk_count; i++)
-            busy += observation->chunks[i].nanoseconds;
-        put_counted(chunks, sizeof chunks, observation->chunk_count, "chunks");
-        put_counted(threads, sizeof threads, observation->threads, "threads");
-        buffer_printf(out, "assembler %s: %s in %.1f ms on %s\n", observation->assembler, chunks,
+        for (size_t i = 0; i < seen->chunk_count; i++)
+            busy += seen->chunks[i].nanoseconds;
+        put_counted(chunks, sizeof chunks, seen->chunk_count, "chunks");
+        put_counted(threads, sizeof threads, seen->threads, "threads");
+        buffer_printf(out, "assembler %s: %s in %.1f ms on %s\n", seen->assembler, chunks,
                       (double)busy / 1e6, threads);
     }
 }

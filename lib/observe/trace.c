@@ -12,7 +12,7 @@
 #define PROCESS 1u /* every event needs a process; the number is arbitrary */
 
 struct tracing {
-    struct observation *observation;
+    struct observation *seen;
     json_t *list;
 };
 
@@ -30,7 +30,7 @@ static json_t *begin_event(struct tracing *tracing, const char *phase, const cha
 
 static void set_time(const struct tracing *tracing, json_t *event, uint64_t time)
 {
-    json_tree_set(event, "ts", json_real((double)(time - tracing->observation->start) / 1e3));
+    json_tree_set(event, "ts", json_real((double)(time - tracing->seen->start) / 1e3));
 }
 
 static void put_trace_rows(struct tracing *tracing)
@@ -38,10 +38,10 @@ static void put_trace_rows(struct tracing *tracing)
     json_t *event = begin_event(tracing, "M", "process_name", 0);
 
     json_tree_set_string(json_tree_set(event, "args", json_object()), "name", "minilink");
-    for (uint32_t i = 0; i < tracing->observation->events.row_count; i++) {
+    for (uint32_t i = 0; i < tracing->seen->events.row_count; i++) {
         event = begin_event(tracing, "M", "thread_name", i);
         json_tree_set_string(json_tree_set(event, "args", json_object()), "name",
-                             tracing->observation->events.rows[i].name);
+                             tracing->seen->events.rows[i].name);
         event = begin_event(tracing, "M", "thread_sort_index", i);
         json_tree_set_number(json_tree_set(event, "args", json_object()), "sort_index", i);
     }
@@ -49,12 +49,12 @@ static void put_trace_rows(struct tracing *tracing)
 
 static void put_chunk(struct tracing *tracing, json_t *arguments, uint32_t index)
 {
-    const struct observation *observation = tracing->observation;
-    const struct fact_chunk *chunk = &observation->chunks[index];
+    const struct observation *seen = tracing->seen;
+    const struct fact_chunk *chunk = &seen->chunks[index];
     json_t *kernels = json_tree_set(arguments, "kernels", json_array());
 
-    for (uint32_t i = chunk->first_kernel; i != FACT_NONE; i = observation->symbols[i].next_kernel)
-        json_tree_push(kernels, json_tree_text(observation->symbols[i].own_name));
+    for (uint32_t i = chunk->first_kernel; i != FACT_NONE; i = seen->symbols[i].next_kernel)
+        json_tree_push(kernels, json_tree_text(seen->symbols[i].own_name));
     json_tree_set_number(arguments, "functions", chunk->function_count);
     json_tree_set_number(arguments, "cubin bytes", chunk->cubin_bytes);
     json_tree_set_number(arguments, "weight", chunk->weight);
@@ -64,7 +64,7 @@ static void put_chunk(struct tracing *tracing, json_t *arguments, uint32_t index
 
 static void put_stage(struct tracing *tracing, json_t *arguments, struct text name)
 {
-    const struct timing *timing = &tracing->observation->timing;
+    const struct timing *timing = &tracing->seen->timing;
 
     for (size_t i = 0; i < timing->count; i++) {
         const struct timing_row *row = &timing->rows[i];
@@ -88,7 +88,7 @@ static void put_counter(struct tracing *tracing, const char *name, uint64_t time
 static bool is_too_short(const struct tracing *tracing, const struct event *event)
 {
     return strcmp(event->kind, EVENT_STAGE) != 0 && strcmp(event->kind, EVENT_CHUNK) != 0 &&
-           (event->end - event->start) / 1000 < tracing->observation->request.granularity;
+           (event->end - event->start) / 1000 < tracing->seen->request.granularity;
 }
 
 static void put_event(struct tracing *tracing, const struct logged_event *logged)
@@ -99,7 +99,7 @@ static void put_event(struct tracing *tracing, const struct logged_event *logged
     if (is_too_short(tracing, event))
         return;
     slice = begin_event(tracing, "X", NULL, logged->row);
-    json_tree_set_text(slice, "name", facts_name(tracing->observation, event->name));
+    json_tree_set_text(slice, "name", facts_name(tracing->seen, event->name));
     json_tree_set_string(slice, "cat", event->kind);
     set_time(tracing, slice, event->start);
     json_tree_set(slice, "dur", json_real((double)(event->end - event->start) / 1e3));
@@ -112,7 +112,7 @@ static void put_event(struct tracing *tracing, const struct logged_event *logged
         json_tree_set_number(arguments, "phase", event->phase);
     json_tree_set_string(arguments, "state", event->state);
     if (strcmp(event->kind, EVENT_CHUNK) == 0 && event->chunk &&
-        event->chunk <= tracing->observation->chunk_count)
+        event->chunk <= tracing->seen->chunk_count)
         put_chunk(tracing, arguments, event->chunk - 1);
     if (strcmp(event->kind, EVENT_STAGE) == 0)
         put_stage(tracing, arguments, event->name);
@@ -129,9 +129,8 @@ COMPARISON(by_time, struct edge, COMPARE(a->time, b->time) ?: COMPARE(b->is_end,
 
 static void put_running(struct tracing *tracing)
 {
-    const struct events *events = &tracing->observation->events;
-    struct edge *edges =
-        arena_alloc(&tracing->observation->arena, 2 * events->count, sizeof *edges);
+    const struct events *events = &tracing->seen->events;
+    struct edge *edges = arena_alloc(&tracing->seen->arena, 2 * events->count, sizeof *edges);
     size_t count = 0;
     uint64_t running = 0;
 
@@ -150,11 +149,11 @@ static void put_running(struct tracing *tracing)
     }
 }
 
-void trace_print(struct observation *observation, struct buffer *out)
+void trace_print(struct observation *seen, struct buffer *out)
 {
-    const struct events *events = facts_events(observation);
+    const struct events *events = facts_events(seen);
     json_t *root = json_tree_begin();
-    struct tracing tracing = {.observation = observation};
+    struct tracing tracing = {.seen = seen};
 
     CONTEXT_DEFER(json_tree_end, root);
     json_tree_set_string(root, "displayTimeUnit", "ms");
@@ -164,7 +163,7 @@ void trace_print(struct observation *observation, struct buffer *out)
         const struct event *event = &events->list[i].event;
 
         if (strcmp(event->kind, EVENT_COUNTER) == 0)
-            put_counter(&tracing, arena_string(&observation->arena, event->name), event->start,
+            put_counter(&tracing, arena_string(&seen->arena, event->name), event->start,
                         event->bytes);
         else
             put_event(&tracing, &events->list[i]);
