@@ -12,13 +12,6 @@
 #include "ptx/module.h"
 #include "split/plan.h"
 
-/* Whether the chunk has an order of its own. Stable chunks have their own names, and an order that
- * follows from these; but where each chunk is a whole program, data keep the program's order. */
-static bool has_own_order(const struct chunk_context *context)
-{
-    return context->plan->names != NULL;
-}
-
 /* The linkage that a symbol's definition has in its chunk. */
 static enum ptx_linkage linkage_here(const struct plan *plan, uint32_t symbol)
 {
@@ -232,7 +225,7 @@ static void add_named(struct chunk_context *context, uint32_t symbol)
         /* An initial value can only name symbols declared before it, and the order is not fixed
          * yet. */
         if (symbols[named].is_function ||
-            (!entry->is_function && (has_own_order(context) || named >= symbol)))
+            (!entry->is_function && (context->plan->names || named >= symbol)))
             closure_add(&context->declared, named);
     }
     if (entry->alias_target != NO_SYMBOL) {
@@ -332,8 +325,9 @@ static void collect_needed(struct chunk_context *context, uint32_t **members)
 static void write_ordinary(struct chunk_context *context)
 {
     context->origin = 0;
-    context->order = has_own_order(context) ? stable_text_order(context->stable, &context->needed)
-                                            : context->needed.list;
+    /* Where each chunk is a whole program, data keep the program's order. */
+    context->order = context->plan->names ? stable_text_order(context->stable, &context->needed)
+                                          : context->needed.list;
     chunk_write_header(context);
     if (context->stable)
         stable_text_start(context->stable);

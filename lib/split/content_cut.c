@@ -24,7 +24,6 @@
 /* A row of units or variables. */
 struct row {
     uint32_t *symbols;
-    uint64_t *weights;
     uint64_t *spans; /* of the boundary before each: bytes of the stretch around it */
     size_t count;
 };
@@ -43,6 +42,16 @@ uint64_t content_cut_piece(const struct plan *plan)
     return piece;
 }
 
+/* Of a variable, or of a unit. */
+static uint64_t weight_of(const struct plan *plan, uint32_t symbol)
+{
+    const struct ptx_variable *variable = &plan->program->symbols[symbol].item->variable;
+
+    return plan_is_variable(plan, symbol)
+               ? variable->prefix.size + variable->declarator.size + variable->initialiser.size
+               : plan->placements[symbol].weight;
+}
+
 /* Finds the spans: for each boundary, the next ones on both sides with a higher priority. */
 static void find_spans(const struct plan *plan, struct row *row)
 {
@@ -56,7 +65,7 @@ static void find_spans(const struct plan *plan, struct row *row)
     for (size_t i = 0; i < row->count; i++) {
         struct text name = plan_name(plan, row->symbols[i]);
 
-        ends[i + 1] = ends[i] + row->weights[i];
+        ends[i + 1] = ends[i] + weight_of(plan, row->symbols[i]);
         wishes[i] = XXH3_64bits(name.data, name.size);
     }
     for (size_t i = 1; i <= row->count; i++) {
@@ -107,20 +116,11 @@ static uint32_t cut_row(const struct plan *plan, const struct row *row, uint64_t
 static struct row make_row(const struct plan *plan, bool of_variables)
 {
     size_t count = plan->program->symbol_count;
-    struct row row = {.symbols = arena_alloc(plan->arena, count, sizeof *row.symbols),
-                      .weights = arena_alloc(plan->arena, count, sizeof *row.weights)};
+    struct row row = {.symbols = arena_alloc(plan->arena, count, sizeof *row.symbols)};
 
-    for (uint32_t i = 0; i < count; i++) {
-        const struct ptx_variable *variable = &plan->program->symbols[i].item->variable;
-
-        if (!(of_variables ? plan_is_variable(plan, i) : callgraph_is_leader(plan, i)))
-            continue;
-        row.symbols[row.count] = i;
-        row.weights[row.count++] =
-            of_variables
-                ? variable->prefix.size + variable->declarator.size + variable->initialiser.size
-                : plan->placements[i].weight;
-    }
+    for (uint32_t i = 0; i < count; i++)
+        if (of_variables ? plan_is_variable(plan, i) : callgraph_is_leader(plan, i))
+            row.symbols[row.count++] = i;
     find_spans(plan, &row);
     return row;
 }
@@ -134,15 +134,10 @@ static void distribute_units(struct plan *plan, size_t most)
     callgraph_follow_leaders(plan);
 }
 
-static uint64_t bytes_of_copies(const struct placement *placement)
-{
-    return placement->copies ? (placement->copies - 1) * placement->weight : 0;
-}
-
 /* The highest bit of the bytes that copies of a function add. */
 static unsigned copies_class(const struct placement *placement)
 {
-    uint64_t added = bytes_of_copies(placement);
+    uint64_t added = plan_added_bytes(placement);
 
     return added ? 64 - (unsigned)__builtin_clzll(added) : 0;
 }
@@ -157,7 +152,7 @@ static void bound_copies(struct plan *plan)
     unsigned most = 0;
 
     for (uint32_t i = 0; i < count; i++)
-        added[copies_class(&plan->placements[i])] += bytes_of_copies(&plan->placements[i]);
+        added[copies_class(&plan->placements[i])] += plan_added_bytes(&plan->placements[i]);
     while (most < 64 && sum + added[most + 1] <= plan_largest_growth(plan))
         sum += added[++most];
     for (uint32_t i = 0; i < count; i++)

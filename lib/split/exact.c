@@ -152,11 +152,9 @@ const char *exact_waste(struct plan *plan)
 
     for (uint32_t i = 0; i < plan->program->symbol_count && is_bounded; i++) {
         const struct program_symbol *symbol = &plan->program->symbols[i];
-        const struct placement *placement = &plan->placements[i];
 
-        if (placement->is_replicated && placement->copies > 1)
-            growth += (placement->copies - 1) * placement->weight;
-        else if (plan_is_variable(plan, i))
+        growth += plan_added_bytes(&plan->placements[i]);
+        if (plan_is_variable(plan, i))
             growth +=
                 (plan->chunk_count - 1) *
                 (symbol->item->variable.initialiser.size + symbol->item->variable.declarator.size) /

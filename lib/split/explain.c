@@ -8,18 +8,6 @@
 #include "diag/escape.h"
 #include "ptx/module.h"
 
-static const char *space_name(const struct program_symbol *symbol)
-{
-    switch (symbol->item->variable.space) {
-    case PTX_SPACE_SHARED:
-        return "shared";
-    case PTX_SPACE_CONST:
-        return "constant";
-    default:
-        return "variable";
-    }
-}
-
 static const char *role_in_chunk(const struct plan *plan, uint32_t symbol, uint32_t chunk)
 {
     const struct program_symbol *entry = &plan->program->symbols[symbol];
@@ -28,7 +16,9 @@ static const char *role_in_chunk(const struct plan *plan, uint32_t symbol, uint3
     if (!plan_defines(plan, symbol, chunk))
         return "extern";
     if (!entry->is_function)
-        return space_name(entry);
+        return entry->item->variable.space == PTX_SPACE_SHARED  ? "shared"
+               : entry->item->variable.space == PTX_SPACE_CONST ? "constant"
+                                                                : "variable";
     if (entry->alias_target != NO_SYMBOL)
         return "alias";
     if (entry->is_entry)
@@ -177,9 +167,7 @@ void explain_plan(const struct plan *plan)
                       " of the modules whole, each in a chunk of its own\n",
                       plan->whole_count);
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
-        if (plan->placements[i].is_replicated && plan->placements[i].copies > 1 &&
-            plan->program->symbols[i].is_function)
-            written += (plan->placements[i].copies - 1) * plan->placements[i].weight;
+        written += plan_added_bytes(&plan->placements[i]);
     if (written)
         buffer_printf(out, "  copies of small functions add %" PRIu64 " bytes\n", written);
 }

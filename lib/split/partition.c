@@ -137,7 +137,7 @@ static void bound_growth(struct plan *plan)
 
         if (!placement->is_replicated)
             continue;
-        order[replicated] = (struct weighed){(placement->copies - 1) * placement->weight, i};
+        order[replicated] = (struct weighed){plan_added_bytes(placement), i};
         growth += order[replicated++].weight;
     }
     SORT(order, replicated, compare_weighed);
@@ -192,10 +192,9 @@ static uint64_t count_by_size(struct plan *plan)
     return count;
 }
 
-static uint32_t choose_count(struct plan *plan)
+static uint32_t choose_count(struct plan *plan, uint64_t most)
 {
     const struct split_request *request = plan->request;
-    uint64_t most = request->wanted < SPLIT_MOST_CHUNKS ? request->wanted : SPLIT_MOST_CHUNKS;
     uint64_t by_size = count_by_size(plan);
 
     plan->most_by_size = by_size;
@@ -248,7 +247,7 @@ static void divide_edited(struct plan *plan, uint32_t most)
 /* Makes as many chunks as the program's size is worth, unless copies of functions would add too
  * much, or one kernel is nearly all: then half as many, and so on. Under SPLIT_STABLE names decide
  * the cuts, and pieces become twice as large instead. */
-static void make_exact(struct plan *plan)
+static void make_exact(struct plan *plan, uint32_t wanted)
 {
     bool is_stable = plan->request->policy == SPLIT_STABLE;
     const char *waste = NULL;
@@ -256,7 +255,7 @@ static void make_exact(struct plan *plan)
 
     plan->edited_parts = 1;
     find_units(plan);
-    most = plan->chunk_count = choose_count(plan);
+    most = plan->chunk_count = choose_count(plan, wanted);
     for (; most > 1; most = is_stable ? plan->chunk_count - 1 : most / 2) {
         plan->chunk_count = most;
         if (is_stable)
@@ -281,7 +280,7 @@ void partition_make(struct plan *plan)
 
     plan->units = arena_alloc(plan->arena, plan->program->symbol_count, sizeof *plan->units);
     if (plan->request->is_exact && wanted > 1 && exact_begin(plan)) {
-        make_exact(plan);
+        make_exact(plan, wanted);
         if (plan->chunk_count > 1)
             return;
         plan->is_exact = false;
@@ -291,7 +290,7 @@ void partition_make(struct plan *plan)
                         ? content_cut_piece(plan) / 2
                         : plan->total_weight / (wanted ? wanted : 1));
     find_units(plan);
-    plan->chunk_count = choose_count(plan);
+    plan->chunk_count = choose_count(plan, wanted);
     if (plan->request->policy == SPLIT_STABLE && plan->chunk_count > 1) {
         naming_make(plan);
         content_cut(plan, plan->chunk_count);

@@ -102,6 +102,14 @@ static inline struct text plan_name(const struct plan *plan, uint32_t symbol)
     return plan->names ? plan->names[symbol] : plan->program->symbols[symbol].name;
 }
 
+/* The bytes that copies of a function add to the program's text. */
+static inline uint64_t plan_added_bytes(const struct placement *placement)
+{
+    return placement->is_replicated && placement->copies > 1
+               ? (placement->copies - 1) * placement->weight
+               : 0;
+}
+
 /* True when the chunk defines the symbol, if it needs it. */
 static inline bool plan_defines(const struct plan *plan, uint32_t symbol, uint32_t chunk)
 {

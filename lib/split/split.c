@@ -10,19 +10,15 @@
 #include "ptx/module.h"
 #include "split/plan.h"
 
-static void find_whole_modules(struct plan *plan, bool *has_others)
+static void find_whole_modules(struct plan *plan)
 {
     const struct program *program = plan->program;
 
     plan->whole_modules =
         arena_alloc(plan->arena, program->module_count, sizeof *plan->whole_modules);
-    *has_others = false;
-    for (uint32_t i = 0; i < program->module_count; i++) {
+    for (uint32_t i = 0; i < program->module_count; i++)
         if (plan_is_whole(plan, i))
             plan->whole_modules[plan->whole_count++] = i;
-        else
-            *has_others = true;
-    }
 }
 
 static void start_plan(struct plan *plan)
@@ -43,11 +39,6 @@ static void start_plan(struct plan *plan)
             plan->whole_function_count++;
         }
     }
-}
-
-static enum chunk_binding chunk_binding_of(uint8_t linkage)
-{
-    return linkage == PTX_INTERNAL ? CHUNK_LOCAL : linkage == PTX_WEAK ? CHUNK_WEAK : CHUNK_GLOBAL;
 }
 
 /* A copy of the array with room for `more` elements, which are zero. */
@@ -90,7 +81,9 @@ static void list_chunk_symbols(struct chunks *chunks, const struct plan *plan, u
             .own_name = text_equal(symbol->own_name, name)
                             ? name
                             : arena_text(&chunks->arena, symbol->own_name),
-            .binding = chunk_binding_of(symbol->linkage),
+            .binding = symbol->linkage == PTX_INTERNAL ? CHUNK_LOCAL
+                       : symbol->linkage == PTX_WEAK   ? CHUNK_WEAK
+                                                       : CHUNK_GLOBAL,
             .is_function = symbol->is_function,
             .is_common = symbol->linkage == PTX_COMMON,
             .alignment = symbol->is_function ? 0 : symbol->alignment,
@@ -104,14 +97,13 @@ void split_program(struct chunks *chunks, const struct program *program,
     struct arena arena = {0};
     struct plan plan = {.program = program, .request = request, .arena = &arena};
     size_t first = chunks->count, first_symbol = chunks->symbol_count, count;
-    bool has_others;
 
     CONTEXT_DEFER(arena_cleanup, &arena);
     plan.repeats_debug =
         request->is_exact && plan_is_one_text(&plan) && !program->modules[0]->debug_names_code;
-    find_whole_modules(&plan, &has_others);
+    find_whole_modules(&plan);
     start_plan(&plan);
-    if (has_others || plan.whole_count == 0)
+    if (plan.whole_count < program->module_count || plan.whole_count == 0)
         partition_make(&plan);
     else
         plan.single_reason = "its debug sections describe all of it";
