@@ -8,7 +8,7 @@
 #include "input/file.h"
 #include "input/hostobj.h"
 #include "ptx/lexer.h"
-#include "language/opcode.h"
+#include "language/syntax.h"
 #include "toy/unit.h"
 
 static void print_targets(void)

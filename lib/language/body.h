@@ -2,9 +2,9 @@
  * allocator, read by the encoder. */
 #pragma once
 
-#include "facts/targets.h"
 #include "base/memory.h"
 #include "diag/diag.h"
+#include "facts/targets.h"
 #include "ptx/module.h"
 
 #define NO_INDEX UINT32_MAX

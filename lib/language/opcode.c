@@ -1,5 +1,5 @@
 /* opcode.c: the tables of opcode_table.def, modifier_table.def and special_table.def. */
-#include "language/opcode.h"
+#include "language/syntax.h"
 
 #include "base/search.h"
 

@@ -236,11 +236,15 @@ static void parse_variables(struct body_parser *parser)
     }
 }
 
-/* , function_name $L__info_string0 + 4, inlined_at 1 20 5 */
-static void skip_location_attributes(struct body_parser *parser)
+/* .loc file line column, function_name $L__info_string0 + 4, inlined_at 1 20 5: accepted, not kept;
+ * has no semicolon. */
+static void parse_location(struct body_parser *parser)
 {
     struct parser *base = &parser->base;
 
+    parser_next(base);
+    for (size_t i = 0; i < 3; i++)
+        parser_count(base, UINT32_MAX, "a number of .loc");
     while (parser_skip(base, ',')) {
         if (base->token.kind != TOKEN_WORD)
             parser_expected(base, "'function_name' or 'inlined_at'");
@@ -250,15 +254,6 @@ static void skip_location_attributes(struct body_parser *parser)
                 text_starts(parse_text(parser), TEXT("$L__info_string"))))
             parser_next(base);
     }
-}
-
-/* .loc file line column: accepted, not kept; has no semicolon. */
-static void parse_location(struct body_parser *parser)
-{
-    parser_next(&parser->base);
-    for (size_t i = 0; i < 3; i++)
-        parser_count(&parser->base, UINT32_MAX, "a number of .loc");
-    skip_location_attributes(parser);
 }
 
 /* A directive inside the body, from its dotted word to its end. */

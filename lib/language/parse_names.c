@@ -118,15 +118,6 @@ static struct declaration *range_of(const struct names *names, struct text name)
     return result;
 }
 
-static const struct declaration *materialise(struct body_parser *parser, struct text name,
-                                             const struct declaration *range)
-{
-    struct virtual_register made = parser->names.range_list[range->index].model;
-
-    made.name = name;
-    return enter(parser, name, DECLARED_REGISTER, add_register(parser, &made), range->depth);
-}
-
 /* False if the name is taken. */
 static bool declare(struct body_parser *parser, struct text name, enum declaration_kind kind,
                     size_t index)
@@ -185,8 +176,12 @@ bool parse_names_find(struct body_parser *parser, struct text name, uint8_t *kin
     const struct declaration *range = range_of(&parser->names, name);
     struct body_symbol symbol = {.name = name};
 
-    if (range && (!word || word->depth < range->depth))
-        word = materialise(parser, name, range);
+    if (range && (!word || word->depth < range->depth)) {
+        struct virtual_register made = parser->names.range_list[range->index].model;
+
+        made.name = name;
+        word = enter(parser, name, DECLARED_REGISTER, add_register(parser, &made), range->depth);
+    }
     if (!word && scope->lookup && scope->lookup(scope->argument, &symbol))
         word = enter(parser, name, DECLARED_SYMBOL, add_symbol(parser, &symbol), 0);
     if (!word)

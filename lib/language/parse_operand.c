@@ -4,8 +4,6 @@
  * the arena with their exact number when their bracket closes. */
 #include "language/parser.h"
 
-#include "ptx/parser.h"
-
 /* An address in a list with a vector in it is the deepest that PTX has. */
 #define DEEPEST_OPERAND 4u
 

@@ -5,7 +5,6 @@
 
 #include "ptx/parser.h"
 #include "language/syntax.h"
-#include "language/body.h"
 
 /* Deepest nesting of blocks: compilers nest two or three. */
 #define PARSE_DEEPEST_BLOCK 1000u

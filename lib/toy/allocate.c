@@ -16,8 +16,7 @@
 #include "toy/unit.h"
 
 #include "base/search.h"
-#include "facts/targets.h"
-#include "language/opcode.h"
+#include "language/syntax.h"
 #include "ptx/declaration.h"
 #include "ptx/lexer.h"
 

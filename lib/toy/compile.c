@@ -5,8 +5,7 @@
 #include "toy/unit.h"
 
 #include "base/search.h"
-#include "language/body.h"
-#include "language/opcode.h"
+#include "language/syntax.h"
 #include "ptx/lexer.h"
 
 /* Errors in one body after which checking stops. */

@@ -11,7 +11,6 @@
 
 #include "base/search.h"
 #include "cubin/format.h"
-#include "facts/targets.h"
 #include "ptx/declaration.h"
 #include "ptx/lexer.h"
 

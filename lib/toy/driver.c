@@ -9,7 +9,6 @@
 
 #include "base/clock.h"
 #include "diag/events.h"
-#include "facts/targets.h"
 #include "pool/dispatch.h"
 #include "toy/builtin.h"
 

@@ -8,7 +8,6 @@
 
 #include "cubin/format.h"
 #include "facts/cubins.h"
-#include "facts/targets.h"
 
 enum form {
     RELOCATABLE = 1,

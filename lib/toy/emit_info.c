@@ -5,7 +5,6 @@
 #include "cubin/contents.h"
 #include "cubin/cubin.h"
 #include "cubin/format.h"
-#include "facts/targets.h"
 #include "toy/builtin.h"
 
 #define MERCURY_VERSION   0x101u /* 0 in the old form */

@@ -6,7 +6,6 @@
 #include "toy/unit.h"
 
 #include "cubin/format.h"
-#include "facts/targets.h"
 
 /* Undefined weak symbols of every cubin from sm_90 on: tables of unified addresses, and the
  * driver's reserved shared memory. */

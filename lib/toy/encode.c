@@ -2,7 +2,7 @@
 #include "toy/encode.h"
 
 #include "cubin/format.h"
-#include "language/opcode.h"
+#include "language/syntax.h"
 
 /* A LABEL word whose distance must be filled in. */
 struct fixup {

@@ -6,7 +6,7 @@
  * of exactly the words that its head counts. What is printed of one that does not is taken back. */
 #include "toy/encode.h"
 
-#include "language/opcode.h"
+#include "language/syntax.h"
 
 struct printer {
     struct buffer *out;

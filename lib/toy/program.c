@@ -15,7 +15,6 @@
 
 #include "base/search.h"
 #include "cubin/format.h"
-#include "facts/targets.h"
 
 /* Shared memory of every target; whether a kernel may use more depends on the target. */
 #define MOST_SHARED_BYTES 0xc000u

@@ -12,7 +12,7 @@
  * the reference has to be written. */
 #include "toy/unit.h"
 
-#include "language/opcode.h"
+#include "language/syntax.h"
 #include "ptx/declaration.h"
 #include "ptx/lexer.h"
 
@@ -167,14 +167,6 @@ static void select_named(struct walk *walk, struct text text)
     }
 }
 
-static bool check_names(const struct unit *unit)
-{
-    for (struct text list = unit->switches.entries, word; text_take_part(&list, &word);)
-        if (!scope_find(&unit->scope, word))
-            return diag_fatal("Unknown function %.*s", TEXT_ARG(word));
-    return true;
-}
-
 static bool select_entries(struct walk *walk, const struct unit *unit)
 {
     bool ok = true;
@@ -233,6 +225,8 @@ bool scope_select(struct unit *unit)
     bool is_program =
         unit->mode == MODE_WHOLE_PROGRAM || unit->mode == MODE_EXTENSIBLE_WHOLE_PROGRAM;
 
-    return check_names(unit) &&
-           (!is_program || unit->job.debug || unit->switches.debug || select_program(unit));
+    for (struct text list = unit->switches.entries, word; text_take_part(&list, &word);)
+        if (!scope_find(&unit->scope, word))
+            return diag_fatal("Unknown function %.*s", TEXT_ARG(word));
+    return !is_program || unit->job.debug || unit->switches.debug || select_program(unit);
 }

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "facts/targets.h"
 #include "pool/jobserver.h"
 #include "pool/pool.h"
 

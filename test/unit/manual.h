@@ -3,7 +3,6 @@
 
 #include <stdio.h>
 
-#include "language/opcode.h"
 #include "language/syntax.h"
 
 /* Behind this line of man/minilink-ptx.5 stands what manual_table() makes. */

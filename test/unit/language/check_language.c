@@ -3,7 +3,6 @@
  * (right.txt) and since (recent.txt), and wrong ones with what is said of them;
  * test/diff/language.sh and test/diff/language-recent.sh put them before ptxas. */
 
-#include "language/opcode.h"
 #include "language/syntax.h"
 #include "manual.h"
 #include "suite.h"

@@ -1,6 +1,6 @@
 /* check_opcode.c: the tables of instructions, modifiers and special registers. */
 
-#include "language/opcode.h"
+#include "language/syntax.h"
 #include "suite.h"
 
 static const struct words *const lists[] = {&opcode_words, &modifier_words, &special_words};

@@ -1,7 +1,7 @@
 /* check_parse.c: bodies to instructions: what each notation becomes, and what is said of errors. */
 #include "bodies.h"
 
-#include "language/opcode.h"
+#include "language/syntax.h"
 #include "suite.h"
 
 #define DECLARATIONS                                                                               \

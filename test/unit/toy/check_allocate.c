@@ -5,7 +5,7 @@
  * first run reads a value that was written, the second must read the same one. So no liveness has
  * to be computed a second time: a register that is overwritten too early shows as a wrong value. */
 
-#include "language/opcode.h"
+#include "language/syntax.h"
 #include "toy/unit.h"
 #include "suite.h"
 

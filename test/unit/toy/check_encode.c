@@ -3,7 +3,7 @@
 
 #include "cubin/format.h"
 #include "toy/encode.h"
-#include "language/opcode.h"
+#include "language/syntax.h"
 #include "files.h"
 #include "suite.h"
 #include "verdict.h"
