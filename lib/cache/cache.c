@@ -1,7 +1,6 @@
 /* cache.c: finds, reads, writes and counts entries.
  *
- * A fault in an entry makes it a miss; a fault in the folder is reported once, at the end, in the
- * link thread. */
+ * A fault in an entry makes it a miss; one in the folder is reported once, at the end. */
 #include "cache/cache.h"
 
 #include <errno.h>
@@ -145,8 +144,7 @@ void cache_value_free(struct cache_value *value)
     *value = (struct cache_value){0};
 }
 
-/* An entry in the list, or NULL. The file that becomes it has a random number, as other links may
- * write the same entry. */
+/* An entry in the list, or NULL. Its file has a random number: other links may write it. */
 static struct kept *begin_entry(struct cache *cache, enum cache_kind kind,
                                 const struct cache_key *key)
 {
@@ -176,8 +174,7 @@ static bool write_values(int fd, const struct entry_header *header, const struct
 }
 
 /* Writes a file beside the entry's place, which becomes the entry in one step. It is not flushed to
- * the disk: after a machine crash an entry may be incomplete, which reading it detects. False, with
- * errno set. */
+ * the disk: reading detects an entry that a machine's crash has cut. False with errno. */
 static bool write_entry(const struct cache *cache, const struct kept *kept,
                         const struct entry_header *header, const struct cache_value *value)
 {

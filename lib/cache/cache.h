@@ -84,8 +84,7 @@ struct file_hash {
 struct cache;
 
 /* Hashes the regular file `path`, and searches it for `text` unless that is NULL. `cache` may be
- * NULL. False, with errno set, when the file cannot be read, or changes in the meantime (ESTALE).
- */
+ * NULL. False, with errno set, when it cannot be read, or changes meanwhile (ESTALE). */
 bool file_hash(struct file_hash *hash, struct cache *cache, const char *path, const char *text);
 
 /* Adds the contents of a file to a key. False, with errno set, as in file_hash(). */
@@ -128,8 +127,7 @@ struct pruned {
 
 /* If it is time to, removes entries that have not been used for too long, then the least recently
  * used ones until the rest is within the limits, and files that other links have left half written.
- * Does nothing while another link prunes, or when the folder cannot be written. Files that are not
- * the cache's stay. */
+ * Does nothing while another link prunes, or in a read-only folder. Other files stay. */
 struct pruned prune_folder(int folder, const struct cache_policy *policy);
 
 /* entry.c: the file of a result: a header, whose numbers are little-endian, then the parts one
@@ -170,8 +168,7 @@ bool entry_header(struct entry_header *header, const struct cache_key *key,
 /* Bytes of the entry with that value. */
 uint64_t entry_size(const struct cache_value *value);
 
-/* Whether a file of `size` bytes with this header is an entry of that key: not another format or
- * key, nor cut. */
+/* Whether a file of `size` bytes with this header is an entry of that key, not cut. */
 bool entry_fits(const struct entry_header *header, uint64_t size, const struct cache_key *key);
 
 /* Reads an entry whose header fits; `data` is all that follows that. The parts are views of it.
@@ -207,8 +204,7 @@ struct cache_request {
     const char *folder; /* --cache-dir, or NULL: nothing is kept */
     struct cache_policy policy;
     bool statistics; /* --cache-stats */
-    /* Key of the options that a whole link's result depends on; valid only if it depends on no
-     * others. */
+    /* Key of the options that a whole link's result depends on; only if it depends on no others. */
     bool has_command;
     struct cache_key command;
 };
@@ -253,8 +249,7 @@ void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_k
 /* Removes everything stored since cache_open(). */
 void cache_take_back(struct cache *cache);
 
-/* Reports, once, why nothing of this link is stored (a sentence; errno's text may be part of it).
- */
+/* Reports, once, why nothing of this link is stored, by a sentence. */
 void cache_give_up(struct cache *cache, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

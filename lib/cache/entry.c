@@ -155,8 +155,7 @@ int folder_open(const char *path, char reason[FOLDER_REASON_SIZE])
     return folder_is_trusted(&status) ? folder : refuse_folder(folder, &status, reason);
 }
 
-/* No other user can replace the subfolder once it has been checked: nobody else may write to the
- * folder. */
+/* No other user can replace a checked subfolder: nobody else may write to the folder. */
 bool folder_has_shelf(int folder, const char *entry, bool make)
 {
     const char shelf[] = {entry[0], entry[1], '\0'};

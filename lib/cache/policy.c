@@ -274,8 +274,7 @@ static void remove_oldest(struct pruning *pruning)
     }
 }
 
-/* Whether the interval has passed since the stamp was set. A stamp in the future was set by a wrong
- * clock. */
+/* Whether the interval has passed since the stamp. One in the future is of a wrong clock. */
 static bool is_time(const struct pruning *pruning, const struct stat *stamp)
 {
     int64_t passed = (int64_t)(time(NULL) - stamp->st_mtim.tv_sec);

@@ -1,6 +1,6 @@
 /* distribute.c: writes the files of a batch. With a distributor, into a private folder, then runs
- * it; with a plan, to stay, for a build system that runs the jobs, and takes the results when the
- * link is run again. */
+ * it; with a plan, to stay, for a build system that runs the jobs, and takes results in a later
+ * link. */
 #include "distribute/distribute.h"
 
 #include <dirent.h>
@@ -176,8 +176,7 @@ static void attribute_line(struct distribute_batch *batch, struct distribute_job
 }
 
 /* Gives each job whose log is not known the lines that name its input, as ptxas's messages about a
- * line of it do; a job with an error among them, and no result, has failed. Lines about no job are
- * loose. */
+ * line of it do; a job with an error among them, and no result, has failed. Others are loose. */
 static void attribute_messages(struct distribute_batch *batch)
 {
     struct text rest = text_of(batch->said), line;

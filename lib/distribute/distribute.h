@@ -90,8 +90,7 @@ struct distribute_batch {
     const char *(*check)(void *argument, struct arena *arena, const struct distribute_job *job,
                          struct bytes data);
     void *check_argument;
-    /* Checks the beginning of a large result, before the rest is read (struct file_demand). May be
-     * NULL. */
+    /* Checks the beginning of a large result before all is read (struct file_demand); or NULL. */
     bool (*begins)(struct bytes head, uint64_t size);
     struct watch
         *watch; /* records results that were read from a place where others may write; or NULL */
@@ -105,9 +104,8 @@ struct distribute_batch {
  * tool may have made: they are never returned as results of the tool here. */
 void distribute_add_to_key(struct key *key, const struct distribution *distribution);
 
-/* Whether the path `tool` (may be NULL) names a minilink, judged by its name alone: its file may
- * exist only on another machine. As the tool, it runs ptxas, whose messages stay separate and whose
- * cubins are verified. */
+/* Whether the path `tool` (or NULL) names a minilink, by its name alone: the file may be on another
+ * machine. As the tool, it runs ptxas; messages stay separate, and cubins are verified. */
 bool distribute_is_minilink(const char *tool);
 
 /* The path of the running minilink, in `arena`. */
@@ -121,8 +119,7 @@ void distribute_name_files(struct distribute_batch *batch, const char *folder);
 enum link_code distribute_run(struct distribute_batch *batch);
 
 /* Writes the plan and, in the folder FILE.d, the inputs of its jobs. A file with the same contents
- * stays, so that a build system sees nothing new; files of older plans in the folder are removed.
- */
+ * stays, so that a build system sees nothing new; older plans' files are removed. */
 enum link_code distribute_emit_plan(struct distribute_batch *batch);
 
 /* Takes the results of a plan's jobs, after checking that it is the plan that would be written now.
@@ -179,9 +176,8 @@ bool verify_cubin_begins(struct bytes head, uint64_t size);
  *
  * The job file has exactly the keys that llvm/utils/dtlto/validate.py allows (LLVM 21 to 22): an
  * object with `common` (`linker_output`, `args`, `inputs`) and `jobs` (each `args`, at least two
- * `inputs`, at least one of `outputs`). Other facts about a job are therefore in a separate file:
- * the second of its inputs, where ThinLTO has the module's summary. That file is an object with the
- * key `minilink`. */
+ * `inputs`, at least one of `outputs`). Other facts about a job are therefore in the second of its
+ * inputs, where ThinLTO has the module's summary: an object with the key `minilink`. */
 
 /* The text of the job file; if `job` is not NULL, that of this job's facts file instead; malloc'ed.
  * NULL, reported, when a name in it is not UTF-8, which JSON requires. */
@@ -196,13 +192,11 @@ char *jobfile_make(const struct distribute_batch *batch, const struct distribute
 bool jobfile_is_of(struct text text, struct distribute_batch *batch, const char **why);
 
 /* Reports how the distributor ended, if it failed, and the loose lines: with the severity that they
- * state, or, for lines of unknown form, as notes of the failure if it `explains` one, else under
- * -v. */
+ * state, else as notes of the failure if it `explains` one, else under -v. */
 void job_messages_report(const struct distribute_batch *batch, bool explains);
 
 /* Reports the jobs that have no result, with their kernels. */
 void distribute_report_missing(struct distribute_batch *batch);
 
-/* Frees everything except the jobs themselves, including results that were not taken. For
- * CONTEXT_DEFER, too. */
+/* Frees all but the jobs themselves, with results that were not taken. For CONTEXT_DEFER, too. */
 void distribute_free(void *batch);

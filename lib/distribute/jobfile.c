@@ -1,5 +1,5 @@
-/* jobfile.c: makes the job file and the facts file of each job; recognises a job file by the names
- * of its outputs. */
+/* jobfile.c: makes the job file and each job's facts file; knows a job file by its outputs'
+ * names. */
 #include "distribute/distribute.h"
 
 #include <string.h>

@@ -94,8 +94,7 @@ static bool read_output(struct distribute_batch *batch, const struct distribute_
     return false;
 }
 
-/* For a tool that writes reports: a result without a report is not trusted. Returns what is wrong
- * with it, or NULL. */
+/* For a tool that writes reports: a result without one is not trusted. What is wrong, or NULL. */
 static const char *take_reported(struct distribute_batch *batch, struct distribute_job *job,
                                  struct looking *looking)
 {

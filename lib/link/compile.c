@@ -236,8 +236,7 @@ static bool has_free_cpu(const struct link *link)
 }
 
 /* Whether only LTO-IR is linked, and ptxas is certain to assemble the program on this machine,
- * without a cache that could have it. The cubins may be libcudadevrt's, which is dropped when
- * nothing calls it. */
+ * without a cache that could have it. Cubins may be libcudadevrt's, which may be dropped. */
 static bool is_ptxas_certain(const struct link *link)
 {
     const struct link_request *request = link->request;

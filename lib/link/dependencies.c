@@ -180,8 +180,7 @@ static void add_dependency(struct dependencies *files, const char *path)
 {
     uint32_t number = (uint32_t)files->count;
 
-    /* nvcc's temporary files are gone when it ends: each would make the rule's target older than a
-     * missing file. */
+    /* nvcc's temporary files are gone when it ends: a target would be older than a missing file. */
     if (path && *path && strncmp(basename(path), "tmpxft_", 7) != 0 &&
         table_add(&files->seen, text_of(path), number) == number)
         ARENA_PUSH(&files->arena, files->list, files->count, files->capacity) = path;

@@ -61,8 +61,7 @@ static struct group *append_group(struct link *link, size_t index,
     return group;
 }
 
-/* Whether the member's bitcode is in one module with that of all others, at the first one's place.
- */
+/* Whether the member's bitcode is in one module with all other's, at the first one's place. */
 static bool is_joined(const struct link *link, const struct member *member)
 {
     return member->role == MEMBER_BITCODE && link->request->options.lto;

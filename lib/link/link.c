@@ -2,9 +2,9 @@
  *
  *     inputs -> members -> agreement -> program -> chunks -> cubins -> image -> file
  *
- * This file has the order of the stages, and what is final after each. A stage reports what it did
- * under -vv and to the observation (--report, -time, ...); when it returns false it has reported
- * every error. */
+ * This file has the order of the stages, and what is final after each. A stage reports its work
+ * under -vv and to the observation (--report, -time, ...), and every error before it returns
+ * false. */
 #include "link/stages.h"
 
 #include "base/context.h"

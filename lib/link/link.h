@@ -20,8 +20,7 @@
 
 #define MINILINK_VERSION "0.1.0"
 
-/* A word of the command line that repeats a link: `text`, and the place of the file `path` in the
- * tar (NULL = no file). */
+/* A word of the command line that repeats a link: `text`, and the place of a file in the tar. */
 struct reproduce_word {
     const char *text;
     const char *path;

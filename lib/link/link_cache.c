@@ -7,8 +7,7 @@
 #include "cache/cache.h"
 #include "diag/diag.h"
 
-/* Largest output that is stored: copying a larger one takes longer than making it from its cached
- * chunks. */
+/* Largest output that is stored: a larger one is made faster from its cached chunks. */
 #define MOST_OUTPUT ((uint64_t)512 << 20)
 
 enum { PART_OUTPUT, PART_MESSAGES, PART_NOTES };
@@ -197,8 +196,7 @@ static enum link_code keep_result(void *argument)
 void link_cache_keep(struct link *link)
 {
     diag_state_get()->record = NULL;
-    /* The output is written already: if there is no memory for a copy, it is not cached, which is
-     * no error. */
+    /* The output is written already: that there is no memory for a copy is no error. */
     if (link->cached.is_wanted && !link->cached.record.is_incomplete)
         context_run(keep_result, link);
 }

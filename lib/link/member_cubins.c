@@ -85,8 +85,7 @@ static bool collect_cubins(struct link *link)
     return ok;
 }
 
-/* Leaves out libcudadevrt's cubins: those that could not be read, or, where nothing calls them,
- * all. */
+/* Leaves out libcudadevrt's cubins: those that were not read, or, if nothing calls them, all. */
 static void leave_out(struct link *link, bool are_unused)
 {
     size_t kept = 0;

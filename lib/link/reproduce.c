@@ -109,8 +109,7 @@ static bool add_input_files(struct reproduction *reproduction)
     return true;
 }
 
-/* Adds a file that is not an input itself: an index, a plug-in. If it cannot be read, the link will
- * report that. */
+/* Adds a file that is no input: an index, a plug-in. The link reports one that cannot be read. */
 static bool add_file_to_tar(struct reproduction *reproduction, const char *path, const char *place)
 {
     struct file_contents file = {0};

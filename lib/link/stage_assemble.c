@@ -1,7 +1,6 @@
 /* stage_assemble.c: from the chunks to their cubins.
  *
- * Depending on the inputs, each chunk is assembled as a whole program, or as code that is merged.
- */
+ * Depending on the inputs, chunks are assembled as whole programs or as code that is merged. */
 #include <elf.h>
 #include <inttypes.h>
 #include <string.h>
@@ -50,9 +49,8 @@ static bool is_whole(const struct link *link, const struct chunks *chunks)
            link->members.cubin_count == 0 && !state_is_sass(link) && !is_split;
 }
 
-/* The assembler's options. With several chunks or patterns, those without the selection of kernels,
- * which have already been selected: a chunk has only some of the named ones, and no assembler knows
- * patterns. */
+/* The assembler's options. With several chunks or patterns, without the selection of kernels, which
+ * is done: a chunk has only some of them, and no assembler knows patterns. */
 static const char *const *assembler_options(struct link *link, const struct chunks *chunks)
 {
     const struct link_request *request = link->request;
@@ -107,8 +105,7 @@ const struct chunk_cubin *stage_program_cubin(const struct link *link)
     return assembled->cubins.count == 1 ? assembled->cubins.list : NULL;
 }
 
-/* The assembler's identity for cache keys, found once for a link. False when its results are not
- * cached. */
+/* The assembler's identity for cache keys. False when its results are not cached. */
 static bool find_identity(struct link *link, struct cache_key *identity)
 {
     if (link->cached.has_identity)
@@ -161,8 +158,7 @@ struct assemble_request stage_assemble_request(struct link *link, const struct c
         .watch = link->watch,
     };
 
-    /* With a plan, no chunk may come from the cache: the run that resumes it must find all of them.
-     */
+    /* With a plan, no chunk may come from the cache: the run that resumes it must find them all. */
     if (!request->distribution.emit_plan && !request->distribution.resume_plan &&
         find_identity(link, &wanted.identity))
         wanted.cache = link->cache;

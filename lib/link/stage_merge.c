@@ -140,9 +140,8 @@ static bool join_groups(struct link *link)
     return ok;
 }
 
-/* The built-in assembler's code can be linked with GPU code, to try things out, but nothing can run
- * the result. For libcudadevrt, which nvcc names and not the user, this is a caution instead of a
- * warning. */
+/* The built-in assembler's code can be linked with GPU code, but nothing can run the result. For
+ * libcudadevrt, which nvcc names and not the user, this is a caution. */
 static void warn_of_mixture(const struct link *link)
 {
     static const char text[] = "'%s' is machine code for a GPU, linked with code of the built-in "
@@ -195,8 +194,7 @@ static void restore_symbol_names(char *data, const struct cubin *cubin, const st
     }
 }
 
-/* Maps symbols to reports. -v's facts are read from the attribute records, as nothing was merged.
- */
+/* Maps symbols to reports. Nothing was merged: -v's facts are those of the attribute records. */
 struct reporter {
     const struct cubin *cubin;
     struct merge_report *report;
@@ -251,8 +249,7 @@ static void report_section(const struct reporter *reporter, uint32_t index)
         owner->constant0 = (uint32_t)section->size;
 }
 
-/* Fills in the places of kernels' own symbols and sections; all code is in one cubin, and nothing
- * was merged. */
+/* Fills in the places of symbols and sections; all code is in one cubin. */
 static void fill_symbol_places(const struct cubin *cubin, struct bytes file,
                                const struct reporter *reporter)
 {

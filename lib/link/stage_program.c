@@ -121,8 +121,7 @@ static const struct text *find_undefined(struct link *link, size_t *count)
     return names;
 }
 
-/* The name in messages of the PTX that LTO-IR became: "lto.ptx(a.o(2)+b.o(2))", with the members
- * that it was made of. */
+/* The name in messages of the PTX that LTO-IR of these members became: "lto.ptx(a.o(2)+b.o(2))". */
 static const char *lto_name(struct link *link)
 {
     const struct name_list list = groups_names(link, &(struct group){.has_lto = true});
@@ -188,9 +187,8 @@ static void drop_groups(struct link *link)
     link->group_count = kept;
 }
 
-/* Reads the texts. Members of archives that the rest of the link does not need lose their role, and
- * groups without any other code are removed. LTO-IR and bitcode must have been compiled, and cubins
- * read. */
+/* Reads the texts, when LTO-IR and bitcode have been compiled, and cubins read. Members of archives
+ * that nothing needs lose their role, and groups without any other code are removed. */
 static bool read_texts(struct link *link)
 {
     const struct text *undefined;

@@ -193,8 +193,7 @@ static void release_inputs(const void *inputs)
     inputs_release(inputs);
 }
 
-/* Chunks of an exact split save nothing when they are assembled one after the other, unless a cache
- * stores them. */
+/* Assembled one after the other, chunks of an exact split save nothing but with a cache. */
 static bool wants_exact_chunks(const struct link *link)
 {
     const struct link_request *request = link->request;

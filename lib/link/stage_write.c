@@ -372,8 +372,7 @@ static bool write_all_files(const struct link *link, bool has_result)
 }
 
 /* Measured on nvlink with -arch=compute_NN, which nvcc -rdc=true -arch=compute_NN passes to it:
- * nvlink reads the inputs, makes no program, and writes only the list of module ids, the only file
- * that nvcc names. */
+ * nvlink reads the inputs, and writes only the list of module ids, which nvcc names. */
 static bool end_virtual(const struct link *link)
 {
     static const char why[] =

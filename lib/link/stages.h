@@ -18,8 +18,7 @@ bool stage_select(struct link *link);
 /* Combines the members' options and the command line's into one set. */
 bool stage_agree(struct link *link);
 
-/* Reads the members that are cubins already, links the PTX of all others, and drops libcudadevrt
- * when nothing calls it. */
+/* Reads members that are cubins, links the PTX of all others, and drops libcudadevrt if it can. */
 bool stage_link(struct link *link);
 
 /* Frees the program and its PTX, and releases the inputs: the chunks are made. */
@@ -83,8 +82,7 @@ bool compile_find_libraries(struct link *link);
 /* Whether the selected members can be compiled. */
 bool compile_check(struct link *link);
 
-/* Compiles the members with LTO-IR or bitcode, while ptxas starts if it is certain to be needed and
- * a CPU is free. */
+/* Compiles LTO-IR and bitcode, while ptxas starts if it is sure to be needed and a CPU is free. */
 bool compile_to_ptx(struct link *link);
 
 /* The same with LTO-IR as result, for --emit-ltoir. A warning says which members are left out. */
@@ -130,8 +128,7 @@ bool stage_assemble(struct link *link);
  * the program is cut and assembled again, in one piece, and an info says why. */
 bool stage_join(struct link *link);
 
-/* The program's only cubin, which may have been joined from chunks' cubins; NULL when there are
- * several. */
+/* The program's only cubin, which may have been joined from chunks'; NULL = there are several. */
 const struct chunk_cubin *stage_program_cubin(const struct link *link);
 
 /* Whether the only cubin is already the whole link's result. */
@@ -226,7 +223,6 @@ bool overwrite_check(const struct link_request *request, const struct inputs *in
  * linked-0.ptx, ... if there are several; chunk-0.ptx, ... and chunk-0.cubin, ...
  *
  * Writes STEM.SUFFIX, or STEM-INDEX.SUFFIX (SIZE_MAX = none), into the folder, if one is requested,
- * and makes that if it is missing. False, and a fatal diagnostic, when the file cannot be written.
- */
+ * and makes that. False, reported, when the file cannot be written. */
 bool save_temps(const struct link *link, const char *stem, size_t index, const char *suffix,
                 struct bytes bytes);

@@ -106,8 +106,7 @@ bool state_is_split(const struct link *link)
            (link->request->chunk_count > 1 && !state_may_be_exact(link));
 }
 
-/* Chunks can be whole programs only if nothing else is merged with them and no option needs all
- * code in one piece. */
+/* Only if nothing else is merged with the chunks and no option needs all code in one piece. */
 bool state_is_exact(const struct link *link)
 {
     const struct link_request *request = link->request;

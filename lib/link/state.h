@@ -123,8 +123,7 @@ struct link {
     struct observation *observation; /* each stage reports to it; NULL = not requested */
 };
 
-/* toolkit_version_of() for a link: raises LINK_NO_MEMORY, or LINK_ENVIRONMENT, reported, where it
- * cannot be learnt. */
+/* toolkit_version_of(); raises LINK_NO_MEMORY, or LINK_ENVIRONMENT, reported, on its errors. */
 struct toolkit_version state_version_of(const char *ptxas);
 
 /* The toolkit whose nvlink the link is to behave like: the requested one, or that of the ptxas that
@@ -162,8 +161,7 @@ bool state_is_sass(const struct link *link);
 enum split_policy state_split_policy(const struct link *link);
 
 /* True under -Xptxas=-ewp and -astoolspatch if the built-in assembler takes them: exported symbols
- * stay, for later links and for tools. (ptxas gets the option and does the rest itself, as under
- * nvlink.) */
+ * stay, for later links and tools. (ptxas does the rest itself, as under nvlink.) */
 bool state_keeps_exported(const struct link *link);
 
 /* True when cubins take part other than those that may be left out later, as libcudadevrt's may. */
@@ -179,8 +177,8 @@ bool state_is_program(const struct link *link);
 bool state_identify(const struct link *link, struct compiler *compiler, const char *name);
 
 /* LTO-IR without a kernel, with host objects among the inputs. Measured: nvlink then merges what
- * ptxas -c makes of it; but if lists have dropped all kernels, and all LTO-IR is in fatbins, it
- * makes a whole program. */
+ * ptxas -c makes of it; but a whole program if lists drop all kernels, and all LTO-IR is in
+ * fatbins. */
 bool state_is_void(const struct link *link);
 
 /* Whether nvlink merges here, and so reports kernels under -v. Measured: it does not when LTO-IR

@@ -23,8 +23,7 @@
 #define STATUS_ERROR       1
 #define STATUS_ENVIRONMENT 3
 
-/* Threads that may call exit() at the same time. glibc has room for 32 handlers without allocating
- * memory for them. */
+/* Threads that may call exit() at the same time. glibc has room for 32 handlers without malloc. */
 #define EXIT_HANDLERS 16
 
 /* How long a thread waits for the link thread to end the program, which takes milliseconds. */
@@ -144,8 +143,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     end_program(&end);
 }
 
-/* Handles a hand-over from another thread of this process, or the same signal from anywhere else.
- */
+/* Handles a hand-over from another thread, or the same signal from anywhere else. */
 static void on_hand_over(int number, siginfo_t *info, void *context)
 {
     const struct end end = {.number = number};
@@ -192,8 +190,7 @@ static struct end assembler_end(const char *what)
 }
 
 /* exit() and quick_exit() call this; they take the handler off the list before they run it, so that
- * threads that exit at the same time need one each. A forked child is recognised by its process
- * number. */
+ * threads that exit at the same time need one each. A forked child has another process number. */
 static void on_exit_call(void)
 {
     const struct end end = assembler_end("called exit()");

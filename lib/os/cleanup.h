@@ -20,8 +20,7 @@ void cleanup_expected(void);
 
 /* The program's _exit, which a plug-in may call, too. While a link runs, gives it up as for a
  * plug-in that calls exit; otherwise, and in children, ends the process with `status`. The two
- * functions in cmd/minilink/main.c call this; a plug-in that makes the system call itself is
- * not caught. */
+ * functions in cmd/minilink/main.c call this; a plug-in's own system call is not caught. */
 _Noreturn void cleanup_leave(int status);
 
 /* Gives the calling thread a signal stack, so that an overflow of its own stack can be handled.
@@ -38,7 +37,7 @@ void cleanup_guard(void (*function)(void *argument), void *argument);
 /* If another process truncates a mapped input, pages that are being read vanish; if it writes to
  * the file, the data may differ from what was checked. When the program crashes, `find_culprit` is
  * asked for such a file: of a page that cannot be read it gets the address, else NULL. It is true
- * with a path and what has happened to it ("became shorter"), which is then the message; and must
- * be async-signal-safe. */
+ * with a path and what has happened to it ("became shorter"), for the message.
+ * Async-signal-safe. */
 void cleanup_blame_by(bool (*find_culprit)(const void *address, const char **path,
                                            const char **what));

@@ -80,8 +80,7 @@ bool elf_file_contents(const struct elf_file *file, const GElf_Shdr *section,
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-/* libelf fills with zeros by default; a program that uses minilink as a library may have set
- * another byte. */
+/* libelf fills with zeros by default; a program that has minilink as a library may differ. */
 static void begin_libelf(void)
 {
     elf_version(EV_CURRENT);

@@ -27,8 +27,7 @@ void elf_file_close(void *file);
 /* Finds the section headers. False, and the file is closed, when they are not all there. */
 bool elf_file_find_sections(struct elf_file *file);
 
-/* Takes the next section's header, but for the one that is for no section. False at the end; the
- * next call begins anew. */
+/* Takes the next section's header, from the second on. False at the end; then it begins anew. */
 bool elf_file_next(struct elf_file *file, GElf_Shdr *section);
 
 bool elf_file_has_name(const struct elf_file *file, const GElf_Shdr *section, const char *name);

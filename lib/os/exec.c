@@ -2,8 +2,7 @@
  *
  * A child is started by posix_spawn, which (vfork inside) costs the same however large the linker
  * has become, and is safe in a program with threads; fork, for a call, is neither. One poll watches
- * a child's pidfd and its output, since a grandchild may hold the pipe open for longer than the
- * child lives. */
+ * a child's pidfd and its output: a grandchild may hold the pipe open for longer. */
 #include "os/exec.h"
 
 #include <errno.h>
@@ -59,8 +58,7 @@ static int set_actions(posix_spawn_file_actions_t *actions, const struct exec_re
     return error;
 }
 
-/* In the child of a call: does what set_attributes and set_actions do for a program, and never
- * returns. */
+/* In the child of a call: does what set_attributes and set_actions do for a program. */
 static void run_call(const struct exec_request *request, int output)
 {
     int input = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -188,8 +186,7 @@ enum { GROUP_FREE = 0, GROUP_TAKEN = -1, GROUP_STARTING = -2 };
  * machine, or to reach Slurm's controller, it needs seconds. */
 #define ASKED_NANOSECONDS 10000000000u
 
-/* For the signal handler: process groups of running children, and which of them get SIGTERM first.
- */
+/* For the signal handler: process groups of running children, and which get SIGTERM first. */
 static _Atomic(pid_t) groups[GROUPS];
 static atomic_bool is_asked[GROUPS];
 static atomic_bool is_left[GROUPS]; /* for exec_reap_all() */
@@ -246,8 +243,7 @@ void exec_kill_all(void)
     errno = saved;
 }
 
-/* Reserves an entry; linear, but that is nothing beside the cost of a process. GROUPS when the
- * table is full. */
+/* Reserves an entry; linear, which is nothing beside a process. GROUPS when the table is full. */
 static size_t reserve_group(void)
 {
     for (size_t i = 0; i < GROUPS; i++) {
@@ -330,9 +326,8 @@ static enum exec_end follow_child(pid_t pid, int output, const struct exec_reque
     return killed || exec_is_cancelled(request) ? EXEC_CANCELLED : EXEC_EXITED;
 }
 
-/* Reaps the child at `place` of the table. Before that, kills what is left of its group and removes
- * the group from the table, while no other process can have the number. Returns 0, or an errno
- * value. */
+/* Reaps the child at `place` of the table. Before that, while no other process can have the number,
+ * kills what is left of its group and removes it from the table. Returns 0 or an errno value. */
 static int reap(pid_t pid, size_t place, int *status, struct rusage *usage)
 {
     pid_t reaped;

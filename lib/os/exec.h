@@ -20,8 +20,7 @@ struct exec_child; /* one that was started */
 struct exec_request {
     const char *const *argv; /* argv[0] is the path; ends with NULL */
     /* When set, this runs in a fork of this process instead of a program, and its result is the
-     * exit status: for foreign code that may crash, print or never return. Only a process with one
-     * thread may use it. */
+     * exit status: for foreign code that may crash, print or never return; with one thread only. */
     int (*call)(void *argument);
     void *argument;
     const char *variables[EXEC_VARIABLES]; /* "NAME=value", for the child's environment alone;
@@ -77,9 +76,8 @@ struct exec_child *exec_start(const struct exec_request *request);
 /* Whether the request is cancelled: *cancelled is set, or exec_kill_all was called. */
 bool exec_is_cancelled(const struct exec_request *request);
 
-/* Waits for the end of a child, and frees it. Of the request it uses output_limit, timeout (which
- * counts from now on), is_asked_first and cancelled. The caller frees result->output in every case.
- */
+/* Waits for the end of a child, and frees it. Of the request it uses output_limit, timeout (from
+ * now on), is_asked_first and cancelled. The caller frees result->output in every case. */
 void exec_finish(struct exec_child *child, const struct exec_request *request,
                  struct exec_result *result);
 
@@ -89,9 +87,8 @@ void exec_leave(struct exec_child *child);
 /* Waits for all children that were left, and reaps them. */
 void exec_reap_all(void);
 
-/* In a child of a request with `says_end`: tells the parent the exit status and the peak memory,
- * by standard output, and closes that and standard error. The parent takes that for the end; the
- * caller exits at once. */
+/* In a child of a request with `says_end`: tells the parent the exit status and the peak memory, by
+ * standard output, and closes that and standard error. The caller then exits at once. */
 void exec_say_end(int status);
 
 /* From now on, programs that this thread executes have fixed addresses. A thread's personality is

@@ -52,8 +52,7 @@ struct capture {
     bool cut; /* there was more than the limit, or than memory for it */
 };
 
-/* A pipe whose ends are close-on-exec and no standard descriptors; the reading end does not block.
- * False with errno. */
+/* A pipe, closed on exec, above standard descriptors; reads do not block. False with errno. */
 bool capture_pipe(int fds[2]);
 
 /* Reads what is in the pipe now. False at its end. */
@@ -101,8 +100,7 @@ bool file_version_is_settled(const struct file_version *version);
  * wait where the system does not report writers (another user's files, a network's). */
 void file_version_wait_for_writer(int fd, struct stat *status);
 
-/* NULL when `path` is unchanged, else how it has changed ("it was written to"). Async-signal-safe.
- */
+/* NULL when `path` is unchanged, else how it has ("it was written to"). Async-signal-safe. */
 const char *file_version_change(const struct file_version *version, const char *path);
 
 /* What the name of an output leads to.

@@ -131,8 +131,7 @@ static bool hash_file(XXH3_state_t *state, const char *path)
     return true;
 }
 
-/* Hashes all that a run of the program now could differ in from one before. False when no server
- * can be started for it. */
+/* Hashes all that a run of the program may differ by. False when it can have no server. */
 static bool find_kind(XXH128_hash_t *kind, const char *const *argv)
 {
     const uid_t users[] = {geteuid(), getegid()};
@@ -235,8 +234,7 @@ static bool has_left(const struct fork_server *server)
 
 /* Starts the program with its end of the socket as standard input. It gets memory files: the first
  * as standard output and error, so that it knows whether it has printed anything, the others as
- * holders of the descriptor numbers of a job's files. The first of these contains the image to
- * preload. */
+ * holders of the descriptor numbers of a job's files; the first has the image to preload. */
 static struct exec_child *start_program(const struct fork_server_job *job, int control,
                                         const int held[FORK_DESCRIPTORS])
 {

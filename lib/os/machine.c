@@ -17,8 +17,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Version 1 reports no limit of memory as a number of whole pages that is more than any machine
- * has. */
+/* Version 1 reports no limit of memory as a number that no machine has. */
 #define MOST_LIMIT (UINT64_C(1) << 62)
 
 /* Linux supports 8192 at most. */
@@ -93,8 +92,7 @@ static bool is_of_controller(char **line, const char *controller)
     return false;
 }
 
-/* Copies the path of the process's group; "" if there is none, or if it leads out of what the
- * process may see. */
+/* Copies the path of the process's group; "" if there is none that the process may see. */
 static void find_group(const char *root, const char *controller, char path[PATH_MAX])
 {
     FILE *file = open_in(root, "proc/self/cgroup");
@@ -163,8 +161,7 @@ uint64_t cgroup_memory_limit(const char *root)
 
 /* Whether malloc takes blocks from the heap, whose end it moves, or from mappings of their own. */
 
-/* Larger blocks, such as whole files and outputs, are used once: they still come from mmap and go
- * back at once. */
+/* Larger blocks, such as whole files, are used once: they come from mmap and go back at once. */
 #define LARGE_BLOCK (4 << 20)
 
 /* Of x86-64, and of ARM where small pages have 4 KB. */

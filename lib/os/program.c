@@ -144,8 +144,7 @@ const char *self_exec_file(char *path)
     if (stat(program, &found) == 0 && stat(OWN_LINK, &own) == 0 && found.st_dev == own.st_dev &&
         found.st_ino == own.st_ino)
         return OWN_LINK;
-    /* The program was replaced since, which self_exec_path() sees now; or the link leads to
-     * valgrind. */
+    /* The program was replaced since, which is seen now; or the link leads to valgrind. */
     return self_exec_path(path);
 }
 

@@ -9,16 +9,14 @@
 bool program_path_is(const char *path);
 
 /* Writes the path of the program `name` into `path`, of PATH_MAX bytes: the name itself when there
- * is a slash in it, whatever is there, else the first of that name in the folders of PATH. False
- * when there is none. */
+ * is a slash in it, whatever is there, else the first of that name along PATH. False = none. */
 bool program_path_find(const char *name, char *path);
 
 /* Takes the next folder of a list with colons such as PATH off the front of *list; an empty one is
  * the current folder, ".". False, and *list is NULL, when there is none. Async-signal-safe. */
 bool program_path_next(const char **list, struct text *folder);
 
-/* The path that the format gives, malloc'ed, if `is_wanted` is true of it; else NULL. Raises
- * LINK_NO_MEMORY. */
+/* The path of that format, malloc'ed, if is_wanted() is true of it, else NULL. Raises. */
 char *program_path_try(bool (*is_wanted)(const char *path), const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -34,14 +32,12 @@ bool self_exec_is_program(void);
  * library, else `minilink` on PATH; just "minilink" when there is none. */
 const char *self_exec_path(char *path);
 
-/* The same program, as a path to execute: a file that replaces this program from now on is not run.
- */
+/* The same program, as a path to execute: no file that replaces it from now on is run. */
 const char *self_exec_file(char *path);
 
 /* The path of the file that contains this code: a shared object, or the program. */
 const char *self_exec_code_path(void);
 
-/* Re-executes this program with fixed addresses and the same arguments, unless its addresses are
- * fixed already. Returns if they are, or on failure. Only for a process that has done nothing yet.
- */
+/* Executes this program again, with fixed addresses and the same arguments. Returns if they are
+ * fixed already, or on failure. Only for a process that has done nothing yet. */
 void self_exec_fix_addresses(char *const *argv);

@@ -42,8 +42,7 @@ static void run_here(const struct dispatch_request *request)
         request->tasks[i].run(request->tasks[i].argument);
 }
 
-/* Runs the tasks under make with no token except the calling thread's: children may have one
- * thread. */
+/* Runs the tasks under make with the calling thread's token only: children may have one thread. */
 static void run_alone(const struct dispatch_request *request)
 {
     const struct child_tokens *before;
@@ -107,8 +106,7 @@ static void end_tasks(struct coordinator *coordinator)
     }
 }
 
-/* The child that gets the next token: one that has the fewest; NULL = each has one for each of its
- * threads. */
+/* The child that gets the next token: one with the fewest; NULL = each has one for each thread. */
 static struct child_tokens *neediest(const struct coordinator *coordinator)
 {
     size_t least = coordinator->request->child_threads - 1;
@@ -126,8 +124,7 @@ static struct child_tokens *neediest(const struct coordinator *coordinator)
 }
 
 /* Starts tasks as tokens arrive, and returns tokens as tasks end. Tokens that cannot start a task
- * go to the threads of running children. There is always progress: when nothing runs, the implicit
- * token is free. */
+ * go to the threads of running children. When nothing runs, the implicit token is free. */
 static void run_with_tokens(struct coordinator *coordinator)
 {
     const struct dispatch_request *request = coordinator->request;
@@ -162,8 +159,7 @@ static void run_with_tokens(struct coordinator *coordinator)
     pool_wait(coordinator->pool);
 }
 
-/* Runs the tasks on the pool under a jobserver. False, with nothing run, when its resources could
- * not be allocated. */
+/* Runs the tasks on the pool under a jobserver. False, with nothing run, without resources. */
 static bool run_as_client(const struct dispatch_request *request, struct pool *pool,
                           struct jobserver *jobserver)
 {

@@ -12,9 +12,8 @@
  * If a task runs a program with threads of its own, tokens that cannot start a task go to that
  * program while the task runs.
  *
- * Safety. May be called by several threads at once, and from within a task. There is only one
- * jobserver client per process, though: a call within a task that holds a token runs in its own
- * thread. */
+ * Safety. May be called by several threads at once, and from within a task. There is one jobserver
+ * client per process: a call within a task that holds a token runs in its thread. */
 #pragma once
 
 #include <stdbool.h>
@@ -41,7 +40,7 @@ struct dispatch_request {
     enum jobserver_use jobserver;
     uint32_t child_threads; /* threads of a program that a task runs (child_tokens); 0, 1 = no
                                threads to count */
-    /* True for a task that is no longer needed: it is run without a token, to report that. May be
+    /* True for a task that is no longer needed: it is run without a token, to report that; or
      * NULL. */
     bool (*is_cancelled)(void *argument);
 };
@@ -65,8 +64,7 @@ struct spread {
     enum jobserver_use jobserver;
 };
 
-/* The number of parts of a loop over `count` items if each should have `least` of them: at least 1,
- * at most SPREAD_MOST. */
+/* Parts of a loop over `count` items if each should have `least`: 1 to SPREAD_MOST. */
 size_t spread_parts(const struct spread *spread, size_t count, size_t least);
 
 /* Calls run(argument, part, first, last) for each part, counted from 0, for the items from `first`

@@ -37,9 +37,8 @@ struct jobserver {
     int write_fd;
 };
 
-/* Tokens held, for the signal handler: fixed storage and one pointer. The client changes them only
- * while signals are blocked, so that a handler never misses a byte that is neither in the pipe nor
- * in the table. */
+/* Tokens held, for the signal handler: fixed storage and one pointer. They change only while
+ * signals are blocked, so that a handler misses no byte between pipe and table. */
 static unsigned char held[JOBSERVER_MOST];
 static _Atomic(struct jobserver *) current;
 
@@ -365,8 +364,7 @@ void jobserver_return_all(void)
 
 /* The link's own jobserver: a pipe, its name in MAKEFLAGS, and which thread runs which child. */
 
-/* A prefix that make's own value never has: that begins with letters, or with a blank if there are
- * none. */
+/* A prefix that make's own value never has: that begins with letters or a blank. */
 static const char own_flags[] = "--jobserver-auth=";
 
 static __thread const struct child_tokens *of_thread;

@@ -67,15 +67,13 @@ enum jobserver_state jobserver_parse(const char *makeflags, struct jobserver_aut
  * the implicit token. NULL when memory runs out or another client is open. */
 struct jobserver *jobserver_open(const struct jobserver_auth *auth);
 
-/* Whether make limits the number of jobs, by a jobserver or -j1, so that each further job needs a
- * token. */
+/* Whether make limits the number of jobs, by a jobserver or -j1: each further one needs a token. */
 bool jobserver_counts(enum jobserver_use use);
 
 /* Opens the client for the jobserver that the environment names. NULL, with *threads unchanged,
  * when there is none; NULL, with *threads set to 1, when it is broken or disabled, make runs one
- * job, or a client is already open. A jobserver that cannot be used causes one warning with
- * JOBSERVER_ON, else an info under -vv: a recipe without `+` is no mistake unless the jobserver was
- * requested. */
+ * job, or a client is already open. One that cannot be used causes one warning with JOBSERVER_ON,
+ * else an info under -vv: a recipe without `+` is then no mistake. */
 struct jobserver *jobserver_join(enum jobserver_use use, uint32_t *threads);
 
 /* Takes a token. If it has to wait, it waits until there is a token or `wake_fd` is readable, and

@@ -84,8 +84,8 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-/* Starts up to `threads` workers. All other signals are handled in the link thread, whose handlers
- * may read its data. */
+/* Starts up to `threads` workers. Other signals are for the link thread, whose data handlers
+ * read. */
 static void start_workers(struct pool *pool, size_t threads)
 {
     static const int crashes[] = {CLEANUP_CRASHES};
@@ -205,19 +205,6 @@ uint32_t pool_threads(uint32_t wanted, uint32_t limit, size_t pieces)
 /* Largest first. */
 COMPARISON(compare_needs, uint64_t, COMPARE(*b, *a));
 
-static uint64_t groups_limit(void)
-{
-    static _Atomic uint64_t known;
-    uint64_t limit = atomic_load_explicit(&known, memory_order_relaxed);
-
-    if (limit == 0) {
-        limit = cgroup_memory_limit("");
-        limit = limit ? limit : MEMORY_BUDGET_UNLIMITED;
-        atomic_store_explicit(&known, limit, memory_order_relaxed);
-    }
-    return limit;
-}
-
 uint32_t memory_budget_threads(uint32_t threads, uint64_t limit, uint64_t *needs, size_t count)
 {
     uint64_t own = 0, left;
@@ -226,7 +213,7 @@ uint32_t memory_budget_threads(uint32_t threads, uint64_t limit, uint64_t *needs
 
     if (threads <= 1 || count == 0)
         return threads;
-    limit = limit ? limit : groups_limit();
+    limit = limit ?: cgroup_memory_limit("") ?: MEMORY_BUDGET_UNLIMITED;
     if (getrusage(RUSAGE_SELF, &usage) == 0)
         own = (uint64_t)usage.ru_maxrss * 1024;
     left = limit > own ? limit - own : 0;

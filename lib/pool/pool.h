@@ -9,8 +9,8 @@
  * Safety. A pool has one owner, the thread that made it; only that submits, waits and destroys. A
  * task may not use the pool that runs it. There may be several pools, and a task may own one. A
  * task runs without the mutex held. The task sees everything that the owner wrote before submit,
- * and after wait the owner sees everything that the task wrote. Workers block every signal except
- * those of a crash. */
+ * and after wait the owner sees everything that the task wrote. Workers block all signals but a
+ * crash's. */
 #pragma once
 
 #include <stdbool.h>
@@ -41,8 +41,7 @@ size_t pool_submit(struct pool *pool, struct pool_task *tasks, size_t count);
 /* Blocks until every submitted task has ended. */
 void pool_wait(struct pool *pool);
 
-/* Destroys the pool: drops tasks that have not started, and waits for running ones. Accepts NULL.
- */
+/* Drops tasks that have not started, waits for running ones, and frees the pool. Accepts NULL. */
 void pool_destroy(struct pool *pool);
 
 /* Processors that this process may use (os/machine.h), at least 1, as of the first call: reading
