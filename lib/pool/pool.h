@@ -60,9 +60,9 @@ uint32_t pool_threads(uint32_t wanted, uint32_t limit, size_t pieces);
 
 /* The largest number of threads, up to `threads` (at least 1), such that any that many of the tasks
  * fit into `limit` bytes together with this process's peak memory so far: the largest ones may run
- * at the same time. `limit` 0 = what the control groups of this process allow (os/machine.h). `needs`
- * has the estimated bytes of each of the `count` tasks, and is sorted. Never 0: a task that does not
- * fit runs alone. */
+ * at the same time. `limit` 0 = what the control groups of this process allow (os/machine.h).
+ * `needs` has the estimated bytes of each of the `count` tasks, and is sorted. Never 0: a task that
+ * does not fit runs alone. */
 uint32_t memory_budget_threads(uint32_t threads, uint64_t limit, uint64_t *needs, size_t count);
 
 /* A binary heap of pointers.
