@@ -98,30 +98,32 @@ void tool_note_put_target(struct buffer *out, unsigned sm, unsigned version)
     tool_note_end(out, start);
 }
 
+/* What follows the next blank. */
+static struct text drop_word(struct text words)
+{
+    const char *end = memchr(words.data, ' ', words.size);
+
+    return text_drop(words, end ? (size_t)(end - words.data) + 1 : words.size);
+}
+
 void tool_note_forget_files(struct tool_note *note, struct buffer *out)
 {
     static const struct text option = TEXT("-o ");
-    struct text command = note->command;
+    struct text command = note->command, rest = {0};
     const char *output;
 
     if (!note->output.size)
         return;
     note->output = TEXT("elf.o");
     if (command.size && *command.data != '-' && memchr(command.data, ' ', command.size))
-        command = text_drop(
-            command,
-            (size_t)((const char *)memchr(command.data, ' ', command.size) - command.data) + 1);
+        command = drop_word(command);
     output = memmem(command.data, command.size, option.data, option.size);
     if (output) {
-        struct text rest = text_drop(command, (size_t)(output - command.data) + option.size);
-        const char *end = memchr(rest.data, ' ', rest.size);
-
-        buffer_append(out, command.data, (size_t)(output - command.data));
-        rest = text_drop(rest, end ? (size_t)(end - rest.data) + 1 : rest.size);
-        buffer_append(out, rest.data, rest.size);
-    } else {
-        buffer_append(out, command.data, command.size);
+        rest = drop_word(text_drop(command, (size_t)(output - command.data) + option.size));
+        command.size = (size_t)(output - command.data);
     }
+    buffer_text(out, command);
+    buffer_text(out, rest);
     note->command = buffer_view(out);
 }
 

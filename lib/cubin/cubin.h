@@ -199,12 +199,6 @@ struct callgraph_entry {
  * holds the previous entry, or {0}. False at the end. */
 bool callgraph_next(struct bytes *rest, struct callgraph_entry *entry);
 
-/* True for records of two words, of which the first is a symbol. */
-static inline bool info_is_about_symbol(uint8_t attribute)
-{
-    return attributes_rows[attribute].symbols == SYMBOLS_1;
-}
-
 /* Number of leading 32-bit words of a payload that are symbol indices (all for EXTERNS). */
 size_t info_symbol_words(const struct info_record *record);
 

@@ -46,9 +46,9 @@ static bool check_record(const struct reader *reader, size_t index,
 {
     size_t words = has_symbols ? info_symbol_words(record) : 0;
     /* Smallest valid payload of the records that the merger interprets. */
-    size_t least = info_is_about_symbol(record->attribute)      ? 8
-                   : record->attribute == EIATTR_CRS_STACK_SIZE ? 4
-                                                                : 0;
+    size_t least = attributes_rows[record->attribute].symbols == SYMBOLS_1 ? 8
+                   : record->attribute == EIATTR_CRS_STACK_SIZE            ? 4
+                                                                           : 0;
 
     if (record->attribute == 0) /* EIATTR_ERROR */
         return READ_BAD_SECTION(reader, index, "has a record without an attribute");

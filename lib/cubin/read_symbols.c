@@ -216,26 +216,6 @@ static struct bytes find_indices(const struct cubin *cubin)
     return indices;
 }
 
-/* Allocates all symbols and relocations at once. Their numbers are bounded by the file's size. */
-static void reserve_tables(struct cubin *cubin)
-{
-    size_t relocations = 0;
-    size_t lists = 0;
-
-    for (size_t i = 1; i < cubin->section_count; i++) {
-        const struct cubin_section *section = &cubin->sections[i];
-
-        if (!format_is_relocations(section->type))
-            continue;
-        relocations += section->data.size /
-                       (section->type == SHT_REL ? sizeof(Elf64_Rel) : sizeof(Elf64_Rela));
-        lists++;
-    }
-    arena_reserve(&cubin->arena, cubin->symbol_count * sizeof *cubin->symbols +
-                                     relocations * sizeof *cubin->sections->relocations +
-                                     lists * 16);
-}
-
 bool read_symbols(struct reader *reader)
 {
     struct cubin *cubin = reader->cubin;
@@ -252,7 +232,6 @@ bool read_symbols(struct reader *reader)
         return false;
     table = cubin->sections[cubin->symtab].data;
     cubin->symbol_count = table.size / SYMBOL_SIZE;
-    reserve_tables(cubin);
     cubin->symbols = arena_alloc(&cubin->arena, cubin->symbol_count, sizeof *cubin->symbols);
     reader->indices = find_indices(cubin);
     for (size_t i = 0; i < cubin->symbol_count; i++)

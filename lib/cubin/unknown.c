@@ -116,14 +116,27 @@ static bool has_records(const struct cubin_section *section, bool sass_only)
            (section->type == SHT_CUDA_MERC_INFO && !sass_only);
 }
 
-/* Advances to the section's next record that no row describes. */
-static bool next_record(const struct cubin_section *section, struct bytes *rest,
-                        struct info_record *record)
+/* A walk over a cubin's records that no row describes. Start with {0}. */
+struct unknown_walk {
+    size_t section;
+    struct bytes rest; /* of the section */
+    struct info_record record;
+};
+
+/* Advances to the next record and returns its section; NULL past the last. */
+static const struct cubin_section *next_record(const struct cubin *cubin, bool sass_only,
+                                               struct unknown_walk *at)
 {
-    while (info_next(rest, record))
-        if (unknown_is_record(section, record))
-            return true;
-    return false;
+    while (cubin->has_unknown_records && at->section < cubin->section_count) {
+        const struct cubin_section *section = &cubin->sections[at->section];
+
+        while (has_records(section, sass_only) && info_next(&at->rest, &at->record))
+            if (unknown_is_record(section, &at->record))
+                return section;
+        if (++at->section < cubin->section_count)
+            at->rest = cubin->sections[at->section].data;
+    }
+    return NULL;
 }
 
 /* Of the attributes that are known, those with symbols have one first (REGCOUNT), which in a
@@ -154,23 +167,17 @@ static bool may_name_symbols(const struct cubin *cubin, const struct cubin_secti
 bool unknown_check_records(const struct cubin *cubin, bool sass_only)
 {
     unsigned maker = cubin_maker(cubin), newest = toolkits_newest()->version;
+    const struct cubin_section *section;
+    struct unknown_walk at = {0};
     bool ok = true;
 
-    for (size_t i = 1; cubin->has_unknown_records && i < cubin->section_count; i++) {
-        const struct cubin_section *section = &cubin->sections[i];
-        struct bytes rest = section->data;
-        struct info_record record;
-
-        if (!has_records(section, sass_only) || section->type == SHT_CUDA_COMPAT)
-            continue;
-        while (next_record(section, &rest, &record))
-            if (may_name_symbols(cubin, section, &record))
-                ok = diag_error("Attribute %#04x of %.*s in '%s', which CUDA %u.%u made, is not "
-                                "known and may name symbols, whose numbers change: link it with "
-                                "nvlink of its toolkit, or compile it with CUDA %u.%u",
-                                record.attribute, TEXT_ARG(section->name), cubin->name, maker / 10,
-                                maker % 10, newest / 10, newest % 10);
-    }
+    while ((section = next_record(cubin, sass_only, &at)) != NULL)
+        if (section->type != SHT_CUDA_COMPAT && may_name_symbols(cubin, section, &at.record))
+            ok = diag_error("Attribute %#04x of %.*s in '%s', which CUDA %u.%u made, is not "
+                            "known and may name symbols, whose numbers change: link it with "
+                            "nvlink of its toolkit, or compile it with CUDA %u.%u",
+                            at.record.attribute, TEXT_ARG(section->name), cubin->name, maker / 10,
+                            maker % 10, newest / 10, newest % 10);
     return ok;
 }
 
@@ -193,21 +200,18 @@ static void tell_of_records(const struct cubin *const *cubins, size_t count, boo
 {
     bool told[2][UINT8_MAX + 1] = {0};
 
-    for (size_t file = 0; file < count; file++)
-        for (size_t i = 1; cubins[file]->has_unknown_records && i < cubins[file]->section_count;
-             i++) {
-            const struct cubin_section *section = &cubins[file]->sections[i];
-            struct bytes rest = section->data;
-            struct info_record record;
+    for (size_t file = 0; file < count; file++) {
+        const struct cubin_section *section;
+        struct unknown_walk at = {0};
 
-            while (has_records(section, sass_only) && next_record(section, &rest, &record)) {
-                bool *known = &told[section->type == SHT_CUDA_COMPAT][record.attribute];
+        while ((section = next_record(cubins[file], sass_only, &at)) != NULL) {
+            bool *known = &told[section->type == SHT_CUDA_COMPAT][at.record.attribute];
 
-                if (!*known)
-                    tell_of_record(cubins[file], section, record.attribute);
-                *known = true;
-            }
+            if (!*known)
+                tell_of_record(cubins[file], section, at.record.attribute);
+            *known = true;
         }
+    }
 }
 
 bool unknown_check(const struct cubin *const *cubins, size_t count, bool sass_only)

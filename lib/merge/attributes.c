@@ -68,9 +68,8 @@ struct encoder {
     struct info_record *records; /* of its current section, in reading order */
     size_t count;
     size_t capacity;
-    uint32_t seen[UINT8_MAX + 1]; /* by attribute: the last section that has it ... */
-    uint32_t section;             /* ... of those so far */
-    struct needs needs;           /* of the current function */
+    bool has[UINT8_MAX + 1]; /* by attribute: the current section has it */
+    struct needs needs;      /* of the current function */
 };
 
 /* Bytes of stack of a kernel. Measured: without a bound in a cycle of calls. */
@@ -143,7 +142,7 @@ static void read_section_records(struct encoder *encoder, struct bytes rest)
     while (info_next(&rest, &record)) {
         ARENA_PUSH(&encoder->m->arena, encoder->records, encoder->count, encoder->capacity) =
             record;
-        encoder->seen[record.attribute] = encoder->section;
+        encoder->has[record.attribute] = true;
     }
 }
 
@@ -225,16 +224,15 @@ static void encode_program(struct encoder *encoder, enum input_kind kind)
 
 static void put_extern_records(struct encoder *encoder)
 {
-    for (size_t done = 0; done < encoder->needs.extern_count;) {
-        size_t count = encoder->needs.extern_count - done;
+    const struct needs *needs = &encoder->needs;
 
-        if (count > EXTERNS_PER_RECORD)
-            count = EXTERNS_PER_RECORD;
-        info_put_head(&encoder->out, EIFMT_SVAL, EIATTR_EXTERNS, count * 4);
-        for (size_t i = 0; i < count; i++)
-            buffer_u32(&encoder->out,
-                       encoder->m->out->rows.of_symbol[encoder->needs.externs[done + i]]);
-        done += count;
+    for (size_t i = 0; i < needs->extern_count; i++) {
+        size_t left = needs->extern_count - i;
+
+        if (i % EXTERNS_PER_RECORD == 0)
+            info_put_head(&encoder->out, EIFMT_SVAL, EIATTR_EXTERNS,
+                          4 * (left < EXTERNS_PER_RECORD ? left : EXTERNS_PER_RECORD));
+        buffer_u32(&encoder->out, encoder->m->out->rows.of_symbol[needs->externs[i]]);
     }
     encoder->needs.extern_count = 0;
 }
@@ -278,18 +276,12 @@ static void encode_function_record(struct encoder *encoder, const struct info_re
     }
 }
 
-static bool has_record(const struct encoder *encoder, uint8_t attribute)
-{
-    return encoder->seen[attribute] == encoder->section;
-}
-
 /* Encodes a record that a function lacks, once. */
 static void add_record(struct encoder *encoder, const struct info_record *record, uint32_t function)
 {
-    if (has_record(encoder, record->attribute))
-        return;
-    encode_function_record(encoder, record, function);
-    encoder->seen[record->attribute] = encoder->section;
+    if (!encoder->has[record->attribute])
+        encode_function_record(encoder, record, function);
+    encoder->has[record->attribute] = true;
 }
 
 /* Encodes the records that a kernel lacks but the functions that it reaches have, in their order,
@@ -344,7 +336,7 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
     uint32_t call_stack = bounded_stack(m, function, m->reach[function].call_stack);
     bool is_summed = attributes_are_summed(m, function);
 
-    if (is_summed && call_stack > 0 && !has_record(encoder, EIATTR_CRS_STACK_SIZE))
+    if (is_summed && call_stack > 0 && !encoder->has[EIATTR_CRS_STACK_SIZE])
         put_word_record(encoder, EIATTR_CRS_STACK_SIZE, call_stack);
     if (encoder->needs.has_masks && !m->request->relocatable)
         add_record(encoder, &mask, function);
@@ -371,7 +363,7 @@ static void put_finalizer_records(struct encoder *encoder)
         return;
     while ((record = attributes_of_finalizer(record, m->request->arch.sm, m->request->toolkit)) !=
            NULL)
-        if (!has_record(encoder, record->attribute))
+        if (!encoder->has[record->attribute])
             info_put_head(&encoder->out, EIFMT_BVAL, record->attribute, record->value);
 }
 
@@ -384,11 +376,11 @@ static void encode_function(struct encoder *encoder, const struct merged_section
     needs_collect(&encoder->needs, section->function, encoder->is_twin);
     /* Cubins of CUDA 12.9 do not say of which version their Mercury form is: it was the first
      * (measured on nvlink 13.0, 13.3 and 13.5). */
-    if (merging_is_mercury(m) && !has_record(encoder, EIATTR_MERCURY_ISA_VERSION))
+    if (merging_is_mercury(m) && !encoder->has[EIATTR_MERCURY_ISA_VERSION])
         info_put_head(&encoder->out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, MERCURY_ISA_FIRST);
     for (size_t i = encoder->count; i-- > 0;)
         if (needs_moves(&encoder->needs, encoder->records[i].attribute, section->function))
-            encoder->seen[encoder->records[i].attribute] = 0; /* it is added behind the others */
+            encoder->has[encoder->records[i].attribute] = false; /* it is added behind the others */
         else
             encode_function_record(encoder, &encoder->records[i], section->function);
     encode_added_records(encoder, section->function);
@@ -413,8 +405,8 @@ bool attributes_encode(struct merging *m)
         const struct merged_section *section = &m->out->sections[m->out->order[i]];
 
         encoder.count = 0;
-        encoder.section++;
         encoder.out.size = 0;
+        memset(encoder.has, 0, sizeof encoder.has);
         encoder.is_twin = merged_is_twin(section->class);
         if (section->class == CLASS_INFO || section->class == CLASS_TWIN_INFO)
             encode_program(&encoder, encoder.is_twin ? INPUT_TWIN_INFO : INPUT_INFO);

@@ -164,20 +164,14 @@ static void put_edges(const struct printer *printer, uint32_t symbol)
         put_edge(printer, symbol, m->graph.calls.items[i]);
 }
 
-static uint32_t printed_registers(const struct merging *m, uint32_t symbol)
-{
-    if (m->symbols[symbol].file == MERGE_NONE || m->symbols[symbol].alias != MERGE_NONE)
-        return 0;
-    return m->functions[symbol].registers;
-}
-
 /* In Graphviz entry points are boxes, and functions whose address is taken have a dashed line. */
 static void put_function(const struct printer *printer, uint32_t symbol)
 {
     const struct merging *m = printer->m;
     bool is_dot = printer->is_dot, is_kernel = merged_is_kernel(&m->symbols[symbol]);
     bool is_taken = index_lists_count(&m->graph.taken, symbol) > 0;
-    uint32_t registers = printed_registers(m, symbol);
+    bool is_own = m->symbols[symbol].file != MERGE_NONE && m->symbols[symbol].alias == MERGE_NONE;
+    uint32_t registers = is_own ? m->functions[symbol].registers : 0;
 
     buffer_printf(printer->out, is_dot ? "    f%u [label=\"" : "%u: ", printer->number[symbol]);
     if (!is_dot)

@@ -19,7 +19,6 @@ struct planner {
     uint32_t *bank_of;              /* by symbol: its merged section of the bank, or MERGE_NONE */
     struct merged_lists kernels_of; /* by section that moves: the kernels that reach its function */
     bool *refers;                   /* by symbol: its code refers to its constants */
-    bool failed;
 };
 
 /* Whether a section has a device function's constants, which must move. */
@@ -80,15 +79,6 @@ static void find_referring(struct planner *planner)
     }
 }
 
-static bool report_fixed(const struct merging *m, const struct merged_symbol *function)
-{
-    return diag_error(
-        "The code of %s in '%s' reads its constants at the beginning of bank 2, where "
-        "others are, and has no relocation for that, as nvlink -r leaves it out; link "
-        "what it was made of in one step, or by minilink -r",
-        symbol_names_quoted(function->name, &m->image->arena), m->cubins[function->file]->name);
-}
-
 /* Sets the constants' offset, the same for all their kernels, and extends the kernels' sections. */
 static void place_constants(struct planner *planner, uint32_t from)
 {
@@ -104,7 +94,13 @@ static void place_constants(struct planner *planner, uint32_t from)
     }
     offset = image_align_up(offset, placed->alignment);
     if (offset > 0 && !planner->refers[placed->function])
-        planner->failed = !report_fixed(m, &m->symbols[placed->function]);
+        MERGING_ERROR(
+            m,
+            "The code of %s in '%s' reads its constants at the beginning of bank 2, where "
+            "others are, and has no relocation for that, as nvlink -r leaves it out; link "
+            "what it was made of in one step, or by minilink -r",
+            symbol_names_quoted(m->symbols[placed->function].name, &m->image->arena),
+            m->cubins[m->symbols[placed->function].file]->name);
     placed->copies = users->first[from];
     for (uint32_t i = users->first[from]; i < users->first[from + 1]; i++) {
         uint32_t to = planner->bank_of[users->items[i]];
@@ -140,10 +136,9 @@ static void place_all_constants(struct planner *planner)
             place_constants(planner, sections[count]);
 }
 
-static bool check_sizes(const struct planner *planner)
+static void check_sizes(const struct planner *planner)
 {
-    const struct merging *m = planner->m;
-    bool ok = !planner->failed;
+    struct merging *m = planner->m;
 
     for (size_t k = 0; k < m->out->kernel_count; k++) {
         uint32_t kernel = m->out->kernels[k];
@@ -151,12 +146,12 @@ static bool check_sizes(const struct planner *planner)
 
         if (section == MERGE_NONE || m->out->sections[section].size <= CONSTANT_BANK_BYTES)
             continue;
-        ok = diag_refusal(
+        MERGING_REFUSAL(
+            m,
             "Entry function '%.*s' uses too much data for compiler-generated constants; "
             "please recompile with -Xptxas --disable-optimizer-constants",
             TEXT_ARG(m->symbols[kernel].name));
     }
-    return ok;
 }
 
 static void move_symbols(struct merging *m)
@@ -189,7 +184,8 @@ bool constants_layout(struct merging *m)
     find_referring(&planner);
     place_all_constants(&planner);
     move_symbols(m);
-    return check_sizes(&planner);
+    check_sizes(&planner);
+    return !m->failed;
 }
 
 void constants_fill(struct merging *m)

@@ -84,8 +84,9 @@ struct shared_memory {
 
 /* The words of texture, sampler and surface references (texture.c). */
 struct textures {
-    uint32_t *words;   /* the references in the order of their words */
-    uint64_t *offset;  /* by symbol: of a reference's word in bank 0 */
+    uint32_t *words;                       /* the references in the order of their words */
+    uint32_t counts[STT_CUDA_SURFACE + 1]; /* of references, by type of symbol */
+    uint64_t *offset;                      /* by symbol: of a reference's word in bank 0 */
     uint32_t *bank_of; /* by symbol: a kernel's merged section of bank 0, or MERGE_NONE */
     uint64_t base;     /* offset in bank 0 of the first word */
     size_t relocated;  /* number of kernels whose words have their relocations */
@@ -172,10 +173,8 @@ static inline const struct merged_place *merging_place(const struct merging *m, 
 /* notes.c: adds the sections of the records of the tools that made the image and of its target. */
 void notes_add(struct merging *m);
 
-/* mercury.c: the twins of sections are merged like these, section by section and symbol by symbol.
- */
-
-/* Decides whether the twins can be merged, and finds the function of each. */
+/* mercury.c: decides whether the twins of sections can be merged like these, section by section and
+ * symbol by symbol, and finds the function of each. */
 void mercury_begin(struct merging *m);
 
 /* Whether Mercury's tables lack a symbol that is written: a function of the driver that only the
@@ -202,10 +201,9 @@ void mercury_encode(struct merging *m);
  * .strtab. */
 void mercury_encode_symbols(struct merging *m);
 
-/* layout.c: the sections of the output, and the places of the inputs' contents in them. */
-
-/* Adds code, data and debug sections to m->out->sections, fills m->out->places, and gives symbols
- * their section and value. False, and errors, for contents that do not fit or cannot be merged. */
+/* layout.c: adds code, data and debug sections to m->out->sections, fills m->out->places, and gives
+ * symbols their section and value. False, and errors, for contents that do not fit or cannot be
+ * merged. */
 bool layout_sections(struct merging *m);
 
 /* Gives every section with bytes its contents: a view of the only input, or a copy of all. */
@@ -255,11 +253,9 @@ void layout_set(struct merging *m, uint32_t section, struct bytes contents);
 /* By symbol: the function's merged section of a constant bank, or MERGE_NONE. */
 uint32_t *layout_find_banks(struct merging *m, uint32_t bank);
 
-/* shared.c: places shared variables in each kernel's window of shared memory. */
-
-/* Places the variables in the shared memory that the driver reserves, after the driver's own part,
- * and sets the size and alignment of .nv.shared.reserved.0 and its Mercury twin. Under -r a
- * variable's value remains its alignment. False if they need more than the driver reserves. */
+/* shared.c: places the variables in the shared memory that the driver reserves, after the driver's
+ * own part, and sets the size and alignment of .nv.shared.reserved.0 and its Mercury twin. Under -r
+ * a variable's value remains its alignment. False if they need more than the driver reserves. */
 bool shared_layout_reserved(struct merging *m);
 
 /* Places the other shared variables (m->out->shared) and adds .nv.shared.K sections. False if a
@@ -272,28 +268,21 @@ uint64_t shared_reserved_bytes(const struct merging *m);
 /* A reserved variable's value in Mercury's symbol table: without the driver's own part. */
 uint64_t shared_reserved_twin_value(const struct merging *m, uint32_t variable);
 
-/* texture.c: the words in bank 0 that lead to texture, sampler and surface references. */
-
-/* Orders the words and makes room for them in bank 0 of each kernel that reaches such a function;
- * not under -r. False if a kernel would have too many references. */
+/* texture.c: orders the words in bank 0 that lead to texture, sampler and surface references, and
+ * makes room for them in each kernel that reaches a function that has such; not under -r. False if
+ * a kernel would have too many references. */
 bool texture_layout(struct merging *m);
 
 /* Whether a function is a kernel with the words. */
 bool texture_has_words(const struct merging *m, uint32_t function);
 
-/* Sets in the report the number of references of each kind for which a kernel has words. */
-void texture_count(const struct merging *m, uint32_t kernel, struct kernel_report *report);
-
 /* Adds the relocations of the words in the kernels that cubins before `end` define, unless they
  * have them already. */
 void texture_relocate(struct merging *m, size_t end);
 
-/* constants.c: compiler constants: numbers too long for an instruction, and tables of switch
- * statements. ptxas puts those of function F into .nv.constant2.F, at offset 0 of bank 2. */
-
-/* Moves device functions' constants into the sections of the kernels that reach them, adding
- * missing sections, and sets new values for their symbols; not under -r. False if a kernel's
- * constants exceed the bank. */
+/* constants.c: moves device functions' compiler constants into the sections of the kernels that
+ * reach them, adding missing sections, and sets new values for their symbols; not under -r. False
+ * if a kernel's constants exceed the bank. */
 bool constants_layout(struct merging *m);
 
 /* Copies the moved constants, after layout_fill(). */
@@ -309,9 +298,7 @@ void debug_registers_clear(struct merging *m);
  * are left out with all twins, but not those of unknown types. */
 bool relocate(struct merging *m);
 
-/* attributes.c: the records of .nv.info*, summed up over the call graph. */
-
-/* Whether the link recomputes a function's records from all that it reaches. */
+/* attributes.c: whether the link recomputes a function's records from all that it reaches. */
 static inline bool attributes_are_summed(const struct merging *m, uint32_t function)
 {
     return merged_is_kernel(&m->symbols[function]) && !m->request->relocatable;
@@ -379,9 +366,7 @@ bool ordering_is_last(const struct merging *m, const struct merged_section *sect
 /* Whether the image has .symtab_shndx. */
 bool ordering_is_extended(const struct merging *m);
 
-/* symtab.c: the symbols that are written, their order, and the symbol table. */
-
-/* Decides which symbols are written, and gives them and the section symbols their rows,
+/* symtab.c: decides which symbols are written, and gives them and the section symbols their rows,
  * m->out->rows. Comes after the sections have their indices. */
 void symtab_assign(struct merging *m);
 

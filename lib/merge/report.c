@@ -46,7 +46,11 @@ static void report_function(const struct merging *m, struct merge_report *report
         .file = symbol->file,
         .input = symbol->input,
     };
-    texture_count(m, function, kernel);
+    if (!texture_has_words(m, function))
+        return;
+    kernel->textures = m->out->textures.counts[STT_CUDA_TEXTURE];
+    kernel->surfaces = m->out->textures.counts[STT_CUDA_SURFACE];
+    kernel->samplers = m->out->textures.counts[STT_CUDA_SAMPLER];
 }
 
 static void report_dead(const struct merging *m, struct merge_report *report)
@@ -119,16 +123,6 @@ static void fill_pieces(const struct merging *m, struct merge_report *report)
     }
 }
 
-/* The image's section of a symbol; 0 = none. */
-static uint32_t image_section_of(const struct merging *m, uint32_t symbol)
-{
-    uint32_t section = m->out->placed[symbol].section;
-
-    if (m->symbols[symbol].type == STT_FUNC && !m->is_live[symbol])
-        return 0;
-    return section == MERGE_NONE ? 0 : m->out->sections[section].index;
-}
-
 /* Includes internal variables, which the symbol table omits. */
 static void fill_names(const struct merging *m, struct merge_report *report)
 {
@@ -138,7 +132,9 @@ static void fill_names(const struct merging *m, struct merge_report *report)
     for (uint32_t i = 0; i < m->symbol_count; i++) {
         const struct placed_symbol *placed = &m->out->placed[i];
         const struct merged_symbol *symbol = &m->symbols[i];
-        uint32_t section = image_section_of(m, i);
+        bool is_dead = symbol->type == STT_FUNC && !m->is_live[i];
+        bool has_place = placed->section != MERGE_NONE && !is_dead;
+        uint32_t section = has_place ? m->out->sections[placed->section].index : 0;
 
         if (section == 0 && m->out->rows.of_symbol[i] == 0)
             continue;

@@ -74,7 +74,7 @@ static void order_words(struct merging *m)
 /* Checks the number of references of kernels and the size of bank 0. */
 static void check_words(struct merging *m, uint64_t end)
 {
-    size_t counts[KIND_COUNT] = {0};
+    uint32_t *counts = m->out->textures.counts;
     size_t k = 0;
 
     while (k < m->out->kernel_count && !texture_has_words(m, m->out->kernels[k]))
@@ -82,9 +82,9 @@ static void check_words(struct merging *m, uint64_t end)
     if (k == m->out->kernel_count)
         return;
     for (size_t i = 0; i < m->uses.reference_count; i++)
-        counts[reference_kind_of(&m->symbols[m->uses.references[i]]) - kinds]++;
+        counts[m->symbols[m->uses.references[i]].type]++;
     for (size_t kind = KIND_COUNT; kind-- > 0;)
-        if (counts[kind] > kinds[kind].most)
+        if (counts[kinds[kind].type] > kinds[kind].most)
             m->failed =
                 !diag_fatal("More than %u %s used in entry function '%.*s'", kinds[kind].most,
                             kinds[kind].name, TEXT_ARG(m->symbols[m->out->kernels[k]].name));
@@ -137,17 +137,6 @@ bool texture_layout(struct merging *m)
             add_word_twin(m, kernel, *bank);
     }
     return !m->failed;
-}
-
-void texture_count(const struct merging *m, uint32_t kernel, struct kernel_report *report)
-{
-    for (size_t i = 0; i < m->uses.reference_count && texture_has_words(m, kernel); i++) {
-        uint8_t type = m->symbols[m->uses.references[i]].type;
-
-        *(type == STT_CUDA_TEXTURE   ? &report->textures
-          : type == STT_CUDA_SURFACE ? &report->surfaces
-                                     : &report->samplers) += 1;
-    }
 }
 
 static void relocate_kernel(struct merging *m, uint32_t kernel)
