@@ -95,11 +95,9 @@ bool frames_next(struct bytes data, size_t *at, struct frame *frame);
  * They are carried over as they are, each for itself, or the link fails: leaving them out might
  * change what the program does. Records of .nv.compat are left out, as they are in every link by
  * nvlink 13.0 to 13.5. */
-
-/* True for a section of such a kind. */
 bool unknown_is(const struct cubin_section *section);
 
-/* True for a record of .nv.info, .nv.info.F, their twins or .nv.compat that no row describes. */
+/* True for such a record of .nv.info, .nv.info.F, their twins or .nv.compat. */
 static inline bool unknown_is_record(const struct cubin_section *section,
                                      const struct info_record *record)
 {

@@ -1,8 +1,6 @@
-/* cubin.h: one cubin as plain structs, checked.
- *
- * cubin_read() validates everything before anything uses it: after it, every index is in range,
- * every view lies inside the file, every name is a string, every info record is whole. The merging
- * stages therefore need no defensive checks. */
+/* cubin.h: one cubin as plain structs. cubin_read() validates everything before anything uses it:
+ * then every index is in range, every view lies inside the file, every name is a string, every info
+ * record is whole. The merging stages therefore need no defensive checks. */
 #pragma once
 
 #include <elf.h>
@@ -72,8 +70,8 @@ struct cubin {
     struct bytes strings;     /* contents of .strtab, which also holds prototypes; ends with NUL */
 };
 
-/* Reads and checks the cubin in `data`, which must outlive it. `name` is borrowed. On failure,
- * returns false and reports what is wrong, where, and what was found and expected. */
+/* Reads the cubin in `data`, which must outlive it. `name` is borrowed. On failure, returns false
+ * and reports what is wrong, where, and what was found and expected. */
 bool cubin_read(struct cubin *cubin, const char *name, struct bytes data);
 
 /* Returns false with nvlink's error if the cubin's header does not name the note with CUDA's
@@ -91,8 +89,7 @@ unsigned cubin_virtual_sm(const struct cubin *cubin);
 
 void cubin_free(struct cubin *cubin);
 
-/* True for the index of a section of the cubin; false for the special indices of undefined,
- * absolute and common symbols. */
+/* False for the special indices of undefined, absolute and common symbols. */
 static inline bool cubin_has_section(const struct cubin *cubin, uint32_t section)
 {
     return section != SHN_UNDEF && section < cubin->section_count;
@@ -121,8 +118,7 @@ static inline bool cubin_is_kind(const struct cubin_section *section, enum secti
 /* The note with the cubin's target and toolkit; 0 = none. */
 uint32_t cubin_find_note(const struct cubin *cubin);
 
-/* True for the symbol of a section. A symbol of type STT_SECTION may also name no section: an
- * absolute or common one. */
+/* A symbol of type STT_SECTION may also name no section: an absolute or common one. */
 static inline bool cubin_names_section(const struct cubin *cubin, const struct cubin_symbol *symbol)
 {
     return symbol->type == STT_SECTION && symbol->section < cubin->section_count;
@@ -137,7 +133,6 @@ static inline bool cubin_is_mercury(const struct cubin_section *section)
            section->type == SHT_CUDA_MERC_PROTOTYPE;
 }
 
-/* True for a section of machine code. */
 static inline bool cubin_is_text(const struct cubin_section *section)
 {
     return section->type == SHT_PROGBITS && (section->flags & SHF_EXECINSTR) != 0 &&
@@ -184,7 +179,7 @@ static inline bool info_next(struct bytes *rest, struct info_record *record)
     return true;
 }
 
-/* Appends the four bytes that a record begins with; `value` is the payload's size for SVAL. */
+/* Appends a record's head; `value` is the payload's size for SVAL. */
 void info_put_head(struct buffer *out, uint8_t format, uint8_t attribute, size_t value);
 
 /* An entry of .nv.callgraph: a function's symbol, and depending on the part a symbol or a string's
@@ -208,7 +203,7 @@ size_t info_symbol_words(const struct info_record *record);
 bool info_put_joined(struct buffer *to, const struct info_record *record, const struct cubin *cubin,
                      const uint32_t *joined, const bool *bound);
 
-/* Little-endian 32-bit word `index` of a payload; 0 past its end. */
+/* 32-bit word `index` of a payload; 0 past its end. */
 static inline uint32_t info_word(struct bytes payload, size_t index)
 {
     return index < payload.size / 4 ? little_u32(payload.data + index * 4) : 0;

@@ -286,17 +286,18 @@ static void layout_sections(struct image *image, const struct image_program_layo
     image->program_header_offset = 0;
 }
 
-void image_layout(struct image *image)
-{
-    layout_sections(image, &(struct image_program_layout){0});
-    if (image->type == ET_EXEC)
-        layout_segments(image, (image->flags & 0xff) == CUBIN_FLAGS_CLASS_SM100);
-}
-
 void image_layout_program(struct image *image, const struct image_program_layout *layout)
 {
     layout_sections(image, layout);
-    layout_segments(image, layout->is_apart);
+    if (image->type == ET_EXEC)
+        layout_segments(image, layout->is_apart);
+}
+
+void image_layout(struct image *image)
+{
+    bool is_apart = (image->flags & 0xff) == CUBIN_FLAGS_CLASS_SM100;
+
+    image_layout_program(image, &(struct image_program_layout){.is_apart = is_apart});
 }
 
 void image_free(void *argument)

@@ -304,10 +304,7 @@ static bool read_relocation_section(struct reader *reader, size_t index)
     for (size_t i = 0; i < section->relocation_count; i++) {
         Elf64_Rela record = {0};
 
-        if (section->type == SHT_REL)
-            memcpy(&record, section->data.data + i * step, sizeof(Elf64_Rel));
-        else
-            memcpy(&record, section->data.data + i * step, sizeof record);
+        memcpy(&record, section->data.data + i * step, step); /* of Elf64_Rel it is the beginning */
         section->relocations[i] = (struct cubin_relocation){
             .offset = record.r_offset,
             .type = (uint32_t)ELF64_R_TYPE(record.r_info),

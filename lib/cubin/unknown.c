@@ -13,14 +13,6 @@ bool unknown_is(const struct cubin_section *section)
     return section->type != SHT_NULL && !section->facts;
 }
 
-/* Sections of functions differ in their names. */
-static struct text kind_of_section(const struct cubin_section *section)
-{
-    return unknown_is_joinable(section)
-               ? section->name
-               : (struct text){(const char *)&section->type, sizeof section->type};
-}
-
 /* By section of the cubin: it has relocations. */
 static const bool *find_relocated(const struct cubin *cubin, struct arena *arena)
 {
@@ -88,12 +80,17 @@ static bool walk_sections(const struct cubin *const *cubins, size_t count, bool 
         for (size_t i = 1; i < cubins[file]->section_count; i++) {
             const struct cubin_section *section = &cubins[file]->sections[i];
             uint32_t seen = (uint32_t)kinds.count;
+            /* Sections of functions differ in their names. */
+            struct text kind =
+                unknown_is_joinable(section)
+                    ? section->name
+                    : (struct text){(const char *)&section->type, sizeof section->type};
             const char *obstacle;
             bool is_new;
 
             if (!unknown_is(section) || (sass_only && cubin_is_mercury(section)))
                 continue;
-            is_new = table_add(&kinds, kind_of_section(section), seen) == seen;
+            is_new = table_add(&kinds, kind, seen) == seen;
             if (tells && is_new) /* all were checked before */
                 diag_caution("Section '%.*s' of type %#x in '%s' is of an unknown kind: it is "
                              "carried over as it is",

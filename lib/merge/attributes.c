@@ -68,7 +68,7 @@ struct encoder {
     struct info_record *records; /* of its current section, in reading order */
     size_t count;
     size_t capacity;
-    bool has[UINT8_MAX + 1]; /* by attribute: the current section has it */
+    bool has[UINT8_MAX + 1]; /* by attribute: the current function has it */
     struct needs needs;      /* of the current function */
 };
 
@@ -372,6 +372,7 @@ static void encode_function(struct encoder *encoder, const struct merged_section
     const struct merging *m = encoder->m;
 
     encoder->file = m->symbols[section->function].file;
+    memset(encoder->has, 0, sizeof encoder->has);
     read_section_records(encoder, m->cubins[encoder->file]->sections[section->input].data);
     needs_collect(&encoder->needs, section->function, encoder->is_twin);
     /* Cubins of CUDA 12.9 do not say of which version their Mercury form is: it was the first
@@ -406,7 +407,6 @@ bool attributes_encode(struct merging *m)
 
         encoder.count = 0;
         encoder.out.size = 0;
-        memset(encoder.has, 0, sizeof encoder.has);
         encoder.is_twin = merged_is_twin(section->class);
         if (section->class == CLASS_INFO || section->class == CLASS_TWIN_INFO)
             encode_program(&encoder, encoder.is_twin ? INPUT_TWIN_INFO : INPUT_INFO);

@@ -1,6 +1,7 @@
-/* mercury.c: Mercury's twins of sections and symbols, from sm_100 on, as measured on ptxas and
- * nvlink 13.0 to 13.5; minilink-cubin(5) describes them. Symbol i of Mercury's table is symbol i of
- * .symtab, with the twin in place of its section. */
+/* mercury.c: Mercury's twins of sections and symbols, from sm_100 on, and what its finalizer leaves
+ * of debug information, as measured on ptxas and nvlink 13.0 to 13.5; minilink-cubin(5) describes
+ * them. Symbol i of Mercury's table is symbol i of .symtab, with the twin in place of its section.
+ */
 #include "merge/merge_steps.h"
 
 #include "base/context.h"
@@ -32,29 +33,34 @@ static const char *find_twin_owners(struct merging *m, size_t file)
     return wrong;
 }
 
-/* Finds the symbols that stand behind the rows that Mercury's tables have too in all cubins with
- * them: on sm_107 the functions that code for textures calls. */
+/* Number of rows of Mercury's table, which the plain one has, too. */
+static size_t count_twin_rows(const struct cubin *cubin)
+{
+    return cubin->sections[cubin->twin_symtab].size / sizeof(Elf64_Sym);
+}
+
+/* Finds the symbols that Mercury's tables have in no cubin: on sm_107 the functions that code for
+ * textures calls. */
 static void find_plain_only(struct merging *m)
 {
-    bool *is_plain_only = NULL;
+    bool *lacks = NULL;
+    uint32_t symbol;
 
-    for (int pass = 0; pass < 2; pass++)
-        for (size_t file = 0; file < m->count && (pass == 0 || is_plain_only); file++) {
-            const struct cubin *cubin = m->cubins[file];
-            size_t rows = cubin->sections[cubin->twin_symtab].size / sizeof(Elf64_Sym);
-
-            for (size_t i = pass == 0 ? rows : 1; i < (pass == 0 ? cubin->symbol_count : rows);
-                 i++) {
-                uint32_t symbol = merging_symbol(m, file, (uint32_t)i);
-
-                if (symbol == MERGE_NONE)
-                    continue;
-                if (!is_plain_only)
-                    is_plain_only = arena_zalloc(&m->arena, m->symbol_count, 1);
-                is_plain_only[symbol] = pass == 0 && m->symbols[symbol].file == MERGE_NONE;
-            }
+    for (size_t file = 0; file < m->count; file++)
+        for (size_t i = count_twin_rows(m->cubins[file]); i < m->cubins[file]->symbol_count; i++) {
+            symbol = merging_symbol(m, file, (uint32_t)i);
+            if (symbol == MERGE_NONE || m->symbols[symbol].file != MERGE_NONE)
+                continue;
+            lacks = lacks ?: arena_zalloc(&m->arena, m->symbol_count, sizeof *lacks);
+            lacks[symbol] = true;
         }
-    m->out->is_plain_only = is_plain_only;
+    for (size_t file = 0; lacks && file < m->count; file++)
+        for (size_t i = count_twin_rows(m->cubins[file]); i-- > 1;) {
+            symbol = merging_symbol(m, file, (uint32_t)i);
+            if (symbol != MERGE_NONE)
+                lacks[symbol] = false;
+        }
+    m->out->is_plain_only = lacks;
 }
 
 /* Finds code that nvlink's finalizer would make anew, and says where it is. */
@@ -103,28 +109,14 @@ void mercury_begin(struct merging *m)
         find_plain_only(m);
 }
 
-/* Makes the twin of a kernel's constants, into which functions' moved (constants.c), as long as the
- * section. Measured on nvlink: it has the contents and relocations at the same offsets. */
-static void grow_twin(struct merging *m, uint32_t section, struct merged_section *twin)
-{
-    uint64_t size = m->out->sections[section].size;
-    uint8_t *own;
-
-    if (twin->size >= size)
-        return;
-    own = arena_zalloc(&m->image->arena, size, 1);
-    if (twin->size > 0)
-        memcpy(own, twin->data, twin->size);
-    twin->data = twin->own = own;
-    twin->size = size;
-    RAISE(twin->alignment, m->out->sections[section].alignment);
-}
-
-/* Copies the twin of a function's constants into the kernel's twin, which is made if it is new. */
-static void copy(struct merging *m, const struct merged_copy *constants)
+/* Copies the twin of a function's constants, which moved (constants.c), into the kernel's twin,
+ * which is made if it is new, and as long as the plain section. Measured on nvlink: it has the
+ * contents and relocations at the same offsets. */
+static void copy_twin(struct merging *m, const struct merged_copy *constants)
 {
     uint32_t from = m->out->sections[constants->from].twin, to;
-    const struct merged_section *source;
+    const struct merged_section *plain, *source;
+    struct merged_section *twin;
 
     if (from == MERGE_NONE)
         return;
@@ -134,10 +126,19 @@ static void copy(struct merging *m, const struct merged_copy *constants)
         m->out->sections[to].target = constants->to;
         m->out->sections[constants->to].twin = to;
     }
-    grow_twin(m, constants->to, &m->out->sections[to]);
+    plain = &m->out->sections[constants->to];
     source = &m->out->sections[from];
-    if (source->size > 0 &&
-        constants->offset + source->size <= m->out->sections[constants->to].size)
+    twin = &m->out->sections[to];
+    if (twin->size < plain->size) {
+        uint8_t *own = arena_zalloc(&m->image->arena, plain->size, 1);
+
+        if (twin->size > 0)
+            memcpy(own, twin->data, twin->size);
+        twin->data = twin->own = own;
+        twin->size = plain->size;
+        RAISE(twin->alignment, plain->alignment);
+    }
+    if (source->size > 0 && constants->offset + source->size <= plain->size)
         memcpy(layout_writable(m, to) + constants->offset, source->data, source->size);
 }
 
@@ -162,7 +163,7 @@ void mercury_pair(struct merging *m)
         }
     }
     for (size_t i = 0; i < m->out->constant_count; i++)
-        copy(m, &m->out->constants[i]);
+        copy_twin(m, &m->out->constants[i]);
     /* Twins of moved constants are not written themselves. */
     for (size_t i = 0; i < count; i++) {
         struct merged_section *section = &m->out->sections[i];
@@ -316,4 +317,96 @@ void mercury_encode_symbols(struct merging *m)
         image_put_symbol(&rows, row, &made);
     }
     image_end_symbols(m->image, symtab, &rows, m->out->rows.first_global);
+}
+
+/* Which registers hold a variable of PTX where, in .nv_debug_info_reg_sass: a block for each
+ * function: its name, a u32 count, and for each place {u32 flags, the variable's name, u32
+ * register, u32 begin, u32 end}; names end with NUL, begin and end are offsets in the function.
+ * Measured on nvlink 13.0 and 13.5 with ptxas -g for sm_100 and sm_120: from sm_100 on the first
+ * block of each name that the output has a function of stays, and all others have begins and ends
+ * of 0. Mercury's twin stays as it is. */
+#define COUNT_BYTES   4u
+#define FLAGS_BYTES   4u
+#define REGISTER_SIZE 4u
+#define RANGE_SIZE    8u
+
+/* Takes a name off `rest`; false if no NUL ends it. */
+static bool take_function_name(struct text *rest, struct text *name)
+{
+    const char *end = rest->size ? memchr(rest->data, '\0', rest->size) : NULL;
+
+    if (!end)
+        return false;
+    *name = (struct text){rest->data, (size_t)(end - rest->data)};
+    *rest = text_drop(*rest, name->size + 1);
+    return true;
+}
+
+/* Moves `rest` behind a place, and sets *range to what it says of the function; false if it is cut
+ * off. */
+static bool take_place(struct text *rest, const char **range)
+{
+    struct text name;
+
+    if (rest->size < FLAGS_BYTES)
+        return false;
+    *rest = text_drop(*rest, FLAGS_BYTES);
+    if (!take_function_name(rest, &name) || rest->size < REGISTER_SIZE + RANGE_SIZE)
+        return false;
+    *range = rest->data + REGISTER_SIZE;
+    *rest = text_drop(*rest, REGISTER_SIZE + RANGE_SIZE);
+    return true;
+}
+
+/* Clears in the blocks the places of each whose name is not in `kept`, or in `seen` already. False
+ * if the structure is another. */
+static bool clear_register_blocks(char *blocks, size_t size, struct table *seen,
+                                  const struct table *kept)
+{
+    struct text rest = {blocks, size};
+
+    while (rest.size > 0) {
+        struct text name;
+        uint32_t count;
+        bool stays;
+
+        if (!take_function_name(&rest, &name) || rest.size < COUNT_BYTES)
+            return false;
+        count = little_u32((const uint8_t *)rest.data);
+        rest = text_drop(rest, COUNT_BYTES);
+        stays = table_find(kept, name) != TABLE_NONE && table_find(seen, name) == TABLE_NONE;
+        table_set(seen, name, 0);
+        for (; count > 0; count--) {
+            const char *range;
+
+            if (!take_place(&rest, &range))
+                return false;
+            if (!stays)
+                memset(blocks + (range - blocks), 0, RANGE_SIZE);
+        }
+    }
+    return true;
+}
+
+void mercury_clear_registers(struct merging *m)
+{
+    uint32_t index =
+        table_find(&m->out->section_names, sections_of_kind(KIND_REGISTERS, false)->name);
+    struct table kept = {0}, seen = {0};
+    struct merged_section *section;
+    char *copy;
+
+    if (!merging_is_mercury(m) || index == TABLE_NONE ||
+        m->out->sections[index].class != CLASS_DEBUG)
+        return;
+    CONTEXT_DEFER(table_cleanup, &kept);
+    CONTEXT_DEFER(table_cleanup, &seen);
+    for (uint32_t i = 0; i < m->symbol_count; i++)
+        if (m->symbols[i].type == STT_FUNC && m->is_live[merging_canonical(m, i)])
+            table_set(&kept, m->symbols[i].name, i);
+    section = &m->out->sections[index];
+    copy = arena_copy(&m->image->arena, section->data, section->size, 1);
+    /* What has another structure is carried over whole. */
+    if (clear_register_blocks(copy, section->size, &seen, &kept))
+        section->data = section->own = (uint8_t *)copy;
 }

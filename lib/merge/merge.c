@@ -41,7 +41,7 @@ static bool place_and_relocate(struct merging *m)
         !constants_layout(m) || !shared_layout(m))
         return false;
     layout_fill(m);
-    debug_registers_clear(m);
+    mercury_clear_registers(m);
     constants_fill(m);
     mercury_pair(m);
     return relocate(m);

@@ -187,6 +187,10 @@ static inline bool mercury_lacks(const struct merging *m, uint32_t symbol)
 /* Leaves the twins out from here on, with a warning that says why and names the cubin. */
 void mercury_leave_out(struct merging *m, size_t file, const char *why);
 
+/* Clears what .nv_debug_info_reg_sass says of functions that are not in the output, and of later
+ * ones of the same name, from sm_100 on; after layout_fill(). */
+void mercury_clear_registers(struct merging *m);
+
 /* Finds the twin of each merged section, and adds those that kernels need for constants. Comes
  * after constants_fill(). */
 void mercury_pair(struct merging *m);
@@ -287,10 +291,6 @@ bool constants_layout(struct merging *m);
 
 /* Copies the moved constants, after layout_fill(). */
 void constants_fill(struct merging *m);
-
-/* debug_registers.c: from sm_100 on .nv_debug_info_reg_sass says nothing of functions that are not
- * in the output, and of later ones of the same name. Clears that, after layout_fill(). */
-void debug_registers_clear(struct merging *m);
 
 /* relocate.c: writes the values that the link decides into the sections' contents, and collects the
  * relocations that are kept, or listed as resolved for -preserve-relocs, in m->out->relocations,
