@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-#include "base/text.h"
-#include "facts/targets.h"
-
 static uint64_t value_of_record(const struct info_record *record)
 {
     uint8_t bytes[8] = {0};

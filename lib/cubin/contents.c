@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/text.h"
 
 #define NOTE_TYPE    2000u
 #define TARGET_TYPE  1000u

@@ -9,7 +9,6 @@
 #include <stdlib.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "base/search.h"
 #include "cubin/format.h"
 

@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "base/memory.h"
 #include "cubin/image.h"
 #include "cubin/format.h"
 #include "os/file.h"

@@ -11,9 +11,7 @@
 #include <libelf.h>
 #include <string.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
-#include "facts/targets.h"
 #include "os/elf_file.h"
 
 #define TOO_OLD "Input file '%s' must be recompiled with toolkit >= Cuda 12.0"
@@ -140,16 +138,6 @@ static bool lacks_link(const struct reader *reader, const Elf64_Shdr *header)
            !(header->sh_flags & SHF_INFO_LINK);
 }
 
-/* The texture mode does not matter (measured). */
-static void take_old_header(struct cubin *cubin, const Elf64_Ehdr *header)
-{
-    if (!(header->e_flags & CUBIN_OLD_FLAGS_64BIT))
-        diag_warning("expected 64bit object '%s' to have EF_CUDA_64BIT_ADDRESS set", cubin->name);
-    cubin->toolkit = header->e_version;
-    cubin->virtual_sm = CUBIN_OLD_FLAGS_VIRTUAL(header->e_flags);
-    cubin->flags = format_target_flags(CUBIN_OLD_FLAGS_SM(header->e_flags));
-}
-
 static bool check_file_header(struct reader *reader)
 {
     static const unsigned char magic[] = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, EV_CURRENT};
@@ -169,8 +157,15 @@ static bool check_file_header(struct reader *reader)
     cubin->flags = header.e_flags;
     if (!check_identity(reader, &header))
         return false;
-    if (header.e_ident[EI_OSABI] == CUBIN_OLD_OSABI)
-        take_old_header(cubin, &header);
+    if (header.e_ident[EI_OSABI] ==
+        CUBIN_OLD_OSABI) { /* its texture mode does not matter (measured) */
+        if (!(header.e_flags & CUBIN_OLD_FLAGS_64BIT))
+            diag_warning("expected 64bit object '%s' to have EF_CUDA_64BIT_ADDRESS set",
+                         cubin->name);
+        cubin->toolkit = header.e_version;
+        cubin->virtual_sm = CUBIN_OLD_FLAGS_VIRTUAL(header.e_flags);
+        cubin->flags = format_target_flags(CUBIN_OLD_FLAGS_SM(header.e_flags));
+    }
     cubin->flags &= ~CUBIN_FLAGS_SUFFIX_A;
     return check_section_table(reader, &header) && check_program_headers(reader, &header);
 }
@@ -296,20 +291,6 @@ static bool check_sections(const struct reader *reader)
     return true;
 }
 
-/* Opens the file with libelf, which must find as many sections as were checked. */
-static void open_cubin(struct reader *reader)
-{
-    size_t count = 0;
-
-    elf_library_begin();
-    /* libelf only reads a memory image that was opened like this. */
-    reader->elf = elf_memory((char *)(uintptr_t)reader->file.data, reader->file.size);
-    if (reader->elf && elf_getshdrnum(reader->elf, &count) == 0 && count == reader->section_count)
-        return;
-    elf_library_failure();
-    context_raise(LINK_INTERNAL);
-}
-
 static void close_cubin(void *elf)
 {
     elf_end(*(Elf **)elf);
@@ -347,13 +328,21 @@ static bool read_sections(struct reader *reader)
            check_sections(reader);
 }
 
+/* Opens the file with libelf, which must find as many sections as were checked. */
 static bool read_headers(struct reader *reader)
 {
+    size_t count = 0;
+
     if (!check_file_header(reader))
         return false;
     CONTEXT_DEFER(close_cubin, &reader->elf);
-    open_cubin(reader);
-    return read_sections(reader);
+    elf_library_begin();
+    /* libelf only reads a memory image that was opened like this. */
+    reader->elf = elf_memory((char *)(uintptr_t)reader->file.data, reader->file.size);
+    if (reader->elf && elf_getshdrnum(reader->elf, &count) == 0 && count == reader->section_count)
+        return read_sections(reader);
+    elf_library_failure();
+    context_raise(LINK_INTERNAL);
 }
 
 bool cubin_read(struct cubin *cubin, const char *name, struct bytes data)

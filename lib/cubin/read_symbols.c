@@ -110,15 +110,6 @@ static bool check_symbol(const struct reader *reader, size_t index)
     }
 }
 
-/* Measured: nvlink -r leaves dynamic shared arrays, which have no size, without their alignment;
- * the kernels' sections still have it. */
-static bool lacks_alignment(const struct cubin *cubin, const struct cubin_symbol *symbol)
-{
-    return symbol->section < cubin->section_count &&
-           cubin->sections[symbol->section].type == SHT_CUDA_SHARED && symbol->size == 0 &&
-           symbol->value == 0 && symbol->type != STT_SECTION;
-}
-
 /* Measured: the value of this symbol of nvlink -r 13.0 to 13.5 is the address that some kernels'
  * dynamic shared arrays had in its link, a multiple of their alignment. Each such address has a
  * symbol of the same name. Linking the result again, nvlink takes it for the alignment (48). */
@@ -145,7 +136,10 @@ static bool read_symbol(struct reader *reader, struct bytes table, size_t index)
     if (!read_name(reader, cubin->strings, record.st_name, &symbol->name))
         return read_damaged(reader, "the name of symbol %zu stands at byte %u of %zu", index,
                             record.st_name, cubin->strings.size);
-    if (lacks_alignment(cubin, symbol))
+    /* Measured: nvlink -r leaves dynamic shared arrays, which have no size, without their
+     * alignment; the kernels' sections still have it. */
+    if (cubin_has_section(cubin, symbol->section) && symbol->size == 0 && symbol->value == 0 &&
+        cubin->sections[symbol->section].type == SHT_CUDA_SHARED && symbol->type != STT_SECTION)
         symbol->value = 1;
     if (cubin_is_shared_instance(symbol))
         symbol->value &= -symbol->value;

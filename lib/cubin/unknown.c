@@ -1,12 +1,7 @@
 /* unknown.c: checks whether sections of unknown kinds, and unknown records, can be carried over. */
 #include "cubin/contents.h"
 
-#include "base/context.h"
-#include "base/text.h"
-#include "cubin/cubin.h"
 #include "diag/diag.h"
-#include "facts/cubins.h"
-#include "facts/targets.h"
 
 bool unknown_is(const struct cubin_section *section)
 {
@@ -80,16 +75,14 @@ static bool walk_sections(const struct cubin *const *cubins, size_t count, bool 
         for (size_t i = 1; i < cubins[file]->section_count; i++) {
             const struct cubin_section *section = &cubins[file]->sections[i];
             uint32_t seen = (uint32_t)kinds.count;
-            /* Sections of functions differ in their names. */
-            struct text kind =
-                unknown_is_joinable(section)
-                    ? section->name
-                    : (struct text){(const char *)&section->type, sizeof section->type};
+            struct text kind = section->name;
             const char *obstacle;
             bool is_new;
 
             if (!unknown_is(section) || (sass_only && cubin_is_mercury(section)))
                 continue;
+            if (!unknown_is_joinable(section)) /* sections of functions differ in their names */
+                kind = (struct text){(const char *)&section->type, sizeof section->type};
             is_new = table_add(&kinds, kind, seen) == seen;
             if (tells && is_new) /* all were checked before */
                 diag_caution("Section '%.*s' of type %#x in '%s' is of an unknown kind: it is "
@@ -107,12 +100,6 @@ static bool walk_sections(const struct cubin *const *cubins, size_t count, bool 
     return ok;
 }
 
-static bool has_records(const struct cubin_section *section, bool sass_only)
-{
-    return section->type == SHT_CUDA_INFO || section->type == SHT_CUDA_COMPAT ||
-           (section->type == SHT_CUDA_MERC_INFO && !sass_only);
-}
-
 /* A walk over a cubin's records that no row describes. Start with {0}. */
 struct unknown_walk {
     size_t section;
@@ -127,7 +114,10 @@ static const struct cubin_section *next_record(const struct cubin *cubin, bool s
     while (cubin->has_unknown_records && at->section < cubin->section_count) {
         const struct cubin_section *section = &cubin->sections[at->section];
 
-        while (has_records(section, sass_only) && info_next(&at->rest, &at->record))
+        bool has_records = section->type == SHT_CUDA_INFO || section->type == SHT_CUDA_COMPAT ||
+                           (section->type == SHT_CUDA_MERC_INFO && !sass_only);
+
+        while (has_records && info_next(&at->rest, &at->record))
             if (unknown_is_record(section, &at->record))
                 return section;
         if (++at->section < cubin->section_count)

@@ -2,10 +2,7 @@
  * reaches (minilink-cubin(5), merge rule 5). nvlink prepends records as it reads them, which
  * reverses every list. All rules were measured on nvlink 13.0 to 13.5. */
 #include "merge/merge_steps.h"
-#include "merge/needs.h"
 
-#include "base/context.h"
-#include "base/search.h"
 #include "diag/diag.h"
 
 /* A record's payload has a 16-bit size; longer lists of externs are cut into several records. */

@@ -2,7 +2,6 @@
  * order of the cubins' symbols (measured), and the call graph as text. */
 #include "merge/merge_steps.h"
 
-#include "base/context.h"
 #include "diag/escape.h"
 #include "diag/symbol_names.h"
 

@@ -6,7 +6,6 @@
  * its symbol just points to the winner (measured). */
 #include "merge/merge_steps.h"
 
-#include "base/memory.h"
 #include "diag/diag.h"
 
 #define LARGEST_SECTION (UINT64_C(1) << 40)

@@ -4,7 +4,6 @@
  */
 #include "merge/merge_steps.h"
 
-#include "base/context.h"
 #include "diag/diag.h"
 
 #define NAMED 4u /* how many inputs a message names */

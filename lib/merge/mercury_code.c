@@ -7,10 +7,6 @@
 
 #include <string.h>
 
-#include "base/text.h"
-#include "base/search.h"
-#include "merge/merge_steps.h"
-
 #define PREFIX      0x11 /* low bits of two bytes that belong to the next instruction */
 #define LOAD_OPCODE 0x22
 #define LOAD_SIZE   32u

@@ -9,8 +9,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 
 bool merge_check_index(const char *path)

@@ -1,11 +1,10 @@
 /* needs.c: collects what a kernel needs because of the functions that it reaches: their records and
  * externs. All rules were measured on nvlink 13.0 to 13.5. */
-#include "merge/needs.h"
+#include "merge/merge_steps.h"
 
 #include <stdlib.h>
 
 #include "base/context.h"
-#include "base/search.h"
 
 /* Adds those of a function's externs that the link does not bind to the current list. Measured:
  * kernels, which device code launches, stay listed wherever they are defined. */

@@ -2,7 +2,6 @@
  * first cubin's; .nv.compat has all cubins' records (measured). */
 #include "merge/merge_steps.h"
 
-#include "base/context.h"
 #include "cubin/contents.h"
 #include "diag/diag.h"
 

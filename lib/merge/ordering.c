@@ -5,8 +5,6 @@
 
 #include <stdlib.h>
 
-#include "base/memory.h"
-
 /* A name's places in the string tables, to which it is added where `tables` has their bits. */
 static const uint32_t *put_name(struct merging *m, unsigned tables, struct text name)
 {
@@ -72,19 +70,6 @@ static uint32_t code_of(const struct merging *m, size_t file, uint32_t index)
                : MERGE_NONE;
 }
 
-/* Code is placed by the symbol of the first cubin with a definition, even if another definition is
- * kept. */
-static void take_code_sections(struct merging *m)
-{
-    for (size_t file = 0; file < m->count; file++)
-        for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
-            uint32_t function = code_of(m, file, i);
-
-            if (function != MERGE_NONE)
-                take(m, m->out->text_of[function]);
-        }
-}
-
 /* The section without bytes that holds a cubin's variable: its own, or that of all shared memory
  * outside kernels. */
 static uint32_t variable_section(const struct merging *m, size_t file, uint32_t index)
@@ -138,8 +123,15 @@ static void take_early(struct merging *m)
             !ordering_is_last(m, section))
             take(m, m->out->created[i]);
     }
-    if (!m->request->relocatable)
-        take_code_sections(m);
+    /* Code is placed by the symbol of the first cubin with a definition, even if another definition
+     * is kept. */
+    for (size_t file = 0; !m->request->relocatable && file < m->count; file++)
+        for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
+            uint32_t function = code_of(m, file, i);
+
+            if (function != MERGE_NONE)
+                take(m, m->out->text_of[function]);
+        }
     for (enum section_class class = CLASS_TEXT; class < CLASS_TWIN_TEXT; class ++)
         take_class(m, class);
 }

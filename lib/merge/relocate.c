@@ -14,7 +14,6 @@
 #include "merge/relocate.h"
 
 #include "diag/diag.h"
-#include "merge/merge_steps.h"
 
 /* Adds a relocation, of which all but its place is given, to a list of the output's section. */
 static void add_to_list(const struct relocation_list *list, uint32_t type, uint64_t flags,

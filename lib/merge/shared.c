@@ -214,21 +214,16 @@ static void keep_given(struct shared_planner *planner)
     }
 }
 
-static void begin_shared(struct merging *m)
+bool shared_layout(struct merging *m)
 {
+    struct shared_planner planner = {.m = m};
+
     m->out->shared.section_of = merging_none(m, m->symbol_count);
     m->out->shared.is_given = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
     m->out->shared.address = arena_zalloc(&m->arena, m->symbol_count, sizeof(uint64_t));
     m->out->shared.extern_address = arena_alloc(&m->arena, m->symbol_count, sizeof(uint64_t));
     memset(m->out->shared.extern_address, 0xff, m->symbol_count * sizeof(uint64_t));
     m->out->shared.debug_section = MERGE_NONE;
-}
-
-bool shared_layout(struct merging *m)
-{
-    struct shared_planner planner = {.m = m};
-
-    begin_shared(m);
     if (m->request->relocatable)
         return true;
     planner.windows = arena_zalloc(&m->arena, m->out->kernel_count, sizeof *planner.windows);

@@ -26,16 +26,6 @@ struct grouping {
     struct table table; /* groups by their functions' numbers, then sets by their groups' */
 };
 
-static void join_group(struct group *group, const struct merged_symbol *variable)
-{
-    if (variable->file == MERGE_NONE) {
-        RAISE(group->extern_alignment, shared_extern_alignment(variable));
-        return;
-    }
-    group->has_variables = true;
-    RAISE(group->alignment, variable->value);
-}
-
 /* The index of a list of numbers in the table: `next` if it is new. */
 static uint32_t number_of_list(struct grouping *grouping, const uint32_t *list, size_t count,
                                uint32_t next)
@@ -56,6 +46,7 @@ static void find_variable_groups(struct grouping *grouping)
     for (uint32_t i = 0; i < m->symbol_count; i++) {
         const uint32_t *list = functions.items + functions.first[i];
         size_t count = index_lists_count(&functions, i);
+        struct group *group;
 
         if (count == 0)
             continue;
@@ -65,7 +56,12 @@ static void find_variable_groups(struct grouping *grouping)
             for (size_t k = 0; k < count; k++)
                 index_lists_add(&grouping->pairs, list[k], group_of[i]);
         }
-        join_group(&grouping->groups[group_of[i]], &m->symbols[i]);
+        group = &grouping->groups[group_of[i]];
+        if (m->symbols[i].file == MERGE_NONE)
+            RAISE(group->extern_alignment, shared_extern_alignment(&m->symbols[i]));
+        else
+            RAISE(group->alignment, m->symbols[i].value);
+        group->has_variables |= m->symbols[i].file != MERGE_NONE;
     }
     grouping->groups_of = index_lists_make(&m->arena, &grouping->pairs, m->symbol_count);
     grouping->pairs.count = 0;

@@ -13,7 +13,6 @@
  * word of all but the first kernel without a relocation; here each has its own. */
 #include "merge/merge_steps.h"
 
-#include "cubin/cubin.h"
 #include "diag/diag.h"
 
 #define WORD_SIZE 4u

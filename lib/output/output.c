@@ -10,7 +10,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "os/file.h"
 #include "os/thread.h"

@@ -7,7 +7,6 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
 #include "diag/diag.h"
 
 #define LIBRARY "libarchive.so.13"
