@@ -163,19 +163,11 @@ enum { EMPTY_STRINGS = 1, EMPTY_SYMTAB, EMPTY_TKINFO, EMPTY_CUINFO, EMPTY_TWIN, 
 /* The null symbol and those of both notes. */
 enum { EMPTY_SYMBOLS = 3 };
 
-static void set_contents(struct cubin *cubin, size_t section, const void *data, size_t size)
-{
-    cubin->sections[section].data = (struct bytes){data, size};
-    cubin->sections[section].size = size;
-}
-
 /* Mercury's table has the same symbols. */
-static void put_symbols(struct cubin *cubin)
+static void put_symbols(struct cubin *cubin, Elf64_Sym *twins)
 {
-    Elf64_Sym *twins = arena_zalloc(&cubin->arena, EMPTY_SYMBOLS, sizeof *twins);
-
-    cubin->symbols = arena_zalloc(&cubin->arena, EMPTY_SYMBOLS, sizeof *cubin->symbols);
     cubin->symbol_count = EMPTY_SYMBOLS;
+    cubin->symbols = arena_zalloc(&cubin->arena, EMPTY_SYMBOLS, sizeof *cubin->symbols);
     for (uint16_t i = 1; i < EMPTY_SYMBOLS; i++) {
         uint16_t section = (uint16_t)(EMPTY_TKINFO + i - 1);
 
@@ -184,12 +176,6 @@ static void put_symbols(struct cubin *cubin)
         twins[i].st_info = ELF64_ST_INFO(STB_LOCAL, STT_SECTION);
         twins[i].st_shndx = section;
     }
-    if (cubin->section_count <= EMPTY_TWIN)
-        return;
-    cubin->has_twins = true;
-    cubin->twin_symtab = EMPTY_TWIN;
-    set_contents(cubin, EMPTY_TWIN, twins, EMPTY_SYMBOLS * sizeof *twins);
-    cubin->sections[EMPTY_TWIN].entry_size = sizeof *twins;
 }
 
 void empty_cubin(struct cubin *cubin, struct arch arch, const struct toolkit_facts *toolkit)
@@ -201,15 +187,22 @@ void empty_cubin(struct cubin *cubin, struct arch arch, const struct toolkit_fac
         [EMPTY_CUINFO] = sections_of_kind(KIND_TARGET, false),
         [EMPTY_TWIN] = sections_of_class(CLASS_TWIN_SYMTAB),
     };
+    struct bytes contents[EMPTY_SECTIONS] = {[EMPTY_STRINGS] = {(const uint8_t *)"", 1}};
+    Elf64_Sym *twins = arena_zalloc(&cubin->arena, EMPTY_SYMBOLS, sizeof *twins);
     struct buffer note = {0};
 
     CONTEXT_DEFER(buffer_cleanup, &note);
     tool_note_put_target(&note, arch.sm, toolkit->version);
+    contents[EMPTY_CUINFO] =
+        (struct bytes){arena_copy(&cubin->arena, note.data, note.size, 1), note.size};
+    contents[EMPTY_TWIN] = (struct bytes){(uint8_t *)twins, EMPTY_SYMBOLS * sizeof *twins};
     cubin->name = "lto.cubin";
     cubin->type = ET_REL;
     cubin->flags = format_target_flags(arch.sm) | (uint32_t)EMPTY_CUINFO << CUBIN_FLAGS_NOTE_SHIFT;
+    cubin->has_twins = targets_have(arch.sm, TARGET_HAS_MERCURY);
+    cubin->twin_symtab = cubin->has_twins ? EMPTY_TWIN : 0;
+    cubin->section_count = cubin->has_twins ? EMPTY_SECTIONS : EMPTY_TWIN;
     cubin->sections = arena_zalloc(&cubin->arena, EMPTY_SECTIONS, sizeof *cubin->sections);
-    cubin->section_count = targets_have(arch.sm, TARGET_HAS_MERCURY) ? EMPTY_SECTIONS : EMPTY_TWIN;
     for (size_t i = 1; i < cubin->section_count; i++)
         cubin->sections[i] = (struct cubin_section){
             .name = rows[i]->name,
@@ -217,13 +210,12 @@ void empty_cubin(struct cubin *cubin, struct arch arch, const struct toolkit_fac
             .flags = rows[i]->flags,
             .link = rows[i]->link == SECTION_LINK_STRINGS ? EMPTY_STRINGS : 0,
             .facts = rows[i],
-            .alignment = 4};
+            .alignment = 4,
+            .size = contents[i].size,
+            .data = contents[i]};
     if (targets_have(arch.sm, TARGET_HAS_COMPAT))
         cubin->sections[EMPTY_CUINFO].flags |= SHF_INFO_LINK;
-    set_contents(cubin, EMPTY_CUINFO, arena_copy(&cubin->arena, note.data, note.size, 1),
-                 note.size);
-    set_contents(cubin, EMPTY_STRINGS, "", 1);
-    cubin->strings = cubin->sections[EMPTY_STRINGS].data;
+    cubin->strings = contents[EMPTY_STRINGS];
     cubin->symtab = EMPTY_SYMTAB;
-    put_symbols(cubin);
+    put_symbols(cubin, twins);
 }
