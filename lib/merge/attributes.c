@@ -10,12 +10,6 @@
 
 #define MERCURY_ISA_FIRST 0x100u
 
-uint32_t attributes_barriers(const struct merging *m, uint32_t function)
-{
-    return attributes_are_summed(m, function) ? m->reach[function].barriers
-                                              : m->functions[function].barriers;
-}
-
 /* Whether a record is not about one function; the compiler writes some into every cubin. */
 static bool is_about_program(const struct info_record *record)
 {

@@ -267,7 +267,10 @@ bool shared_layout_reserved(struct merging *m);
 bool shared_layout(struct merging *m);
 
 /* Bytes of a kernel's section that are reserved for the driver. */
-uint64_t shared_reserved_bytes(const struct merging *m);
+static inline uint64_t shared_reserved_bytes(const struct merging *m)
+{
+    return m->request->has_no_reserved_shared ? 0 : m->target->reserved;
+}
 
 /* A reserved variable's value in Mercury's symbol table: without the driver's own part. */
 uint64_t shared_reserved_twin_value(const struct merging *m, uint32_t variable);
@@ -305,7 +308,11 @@ static inline bool attributes_are_summed(const struct merging *m, uint32_t funct
 }
 
 /* Number of barriers of a function in the output: for a kernel that of all that it reaches. */
-uint32_t attributes_barriers(const struct merging *m, uint32_t function);
+static inline uint32_t attributes_barriers(const struct merging *m, uint32_t function)
+{
+    return attributes_are_summed(m, function) ? m->reach[function].barriers
+                                              : m->functions[function].barriers;
+}
 
 /* Whether a section of the program's records, of this kind, has any. Measured: if all functions are
  * dead there may be none left, and then no section. */
@@ -403,7 +410,10 @@ size_t ordering_functions(struct merging *m, uint32_t *functions);
 bool ordering_is_last(const struct merging *m, const struct merged_section *section);
 
 /* Whether the image has .symtab_shndx. */
-bool ordering_is_extended(const struct merging *m);
+static inline bool ordering_is_extended(const struct merging *m)
+{
+    return ORDERING_INDICES + m->out->order_count >= SHN_LORESERVE;
+}
 
 /* symtab.c: decides which symbols are written, and gives them and the section symbols their rows,
  * m->out->rows. Comes after the sections have their indices. */

@@ -179,8 +179,3 @@ size_t ordering_functions(struct merging *m, uint32_t *functions)
             functions[count++] = m->out->sections[m->out->order[i]].function;
     return count;
 }
-
-bool ordering_is_extended(const struct merging *m)
-{
-    return ORDERING_INDICES + m->out->order_count >= SHN_LORESERVE;
-}

@@ -60,11 +60,6 @@ static void align_common(struct shared_planner *planner)
     }
 }
 
-uint64_t shared_reserved_bytes(const struct merging *m)
-{
-    return m->request->has_no_reserved_shared ? 0 : m->target->reserved;
-}
-
 /* Makes room in .nv_debug.shared, the section of variables that belong to no single kernel. */
 static void grow_debug_shared(struct merging *m, uint64_t alignment, uint64_t size)
 {
