@@ -1,6 +1,5 @@
 /* distribute.c: writes the files of a batch. With a distributor, into a private folder, then runs
- * it; with a plan, to stay, for a build system that runs the jobs, and takes results in a later
- * link. */
+ * it; with a plan, to stay, for a build system that runs the jobs before a later link. */
 #include "distribute/distribute.h"
 
 #include <dirent.h>

@@ -5,8 +5,7 @@
  * it likes and ends when all are done. Results are checked before they are used: a machine may die
  * half-way, and a shared folder may lag. minilink(1), Distributors.
  *
- * A plan is the same file, for a build system that runs the jobs by itself; a later run finishes
- * the link.
+ * A plan is the same file, for a build system that runs the jobs; a later run finishes the link.
  *
  * The names of a job's files are a hash of the whole job, its command and its input: output of an
  * older job can never be taken for the result of another. */

@@ -1,5 +1,4 @@
-/* jobfile.c: makes the job file and each job's facts file; knows a job file by its outputs'
- * names. */
+/* jobfile.c: makes the job file and jobs' facts files; knows a job file by its outputs' names. */
 #include "distribute/distribute.h"
 
 #include <string.h>

@@ -225,8 +225,7 @@ bool compile_to_ltoir(struct link *link)
     return true;
 }
 
-/* Whether a CPU is free while another compiles LTO-IR. A library would wait until ptxas has
- * started, to be its parent no more. */
+/* Whether a CPU is free while another compiles LTO-IR. (A library would wait for its start.) */
 static bool has_free_cpu(const struct link *link)
 {
     const struct link_request *request = link->request;

@@ -3,8 +3,7 @@
  *     inputs -> members -> agreement -> program -> chunks -> cubins -> image -> file
  *
  * This file has the order of the stages, and what is final after each. A stage reports its work
- * under -vv and to the observation (--report, -time, ...), and every error before it returns
- * false. */
+ * under -vv and to the observation (--report, -time, ...), and every error. */
 #include "link/stages.h"
 
 #include "base/context.h"

@@ -112,8 +112,7 @@ static bool is_shared_function(const struct cubin_symbol *symbol)
     return symbol->type == STT_FUNC && symbol->binding != STB_LOCAL;
 }
 
-/* Notes what libcudadevrt defines, and forgets its cubins that could not be read. False when
- * another one could not be read. */
+/* Notes what libcudadevrt defines, and forgets its unreadable cubins. False if another is. */
 static bool take_read(struct link *link)
 {
     bool ok = true;

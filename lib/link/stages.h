@@ -24,8 +24,7 @@ bool stage_link(struct link *link);
 /* Frees the program and its PTX, and releases the inputs: the chunks are made. */
 void stage_release(struct link *link);
 
-/* groups.c: which members' PTX is linked into one program: that which is assembled with the same
- * options
+/* groups.c: which members' PTX is linked into one program, by the options of its assembly
  *
  * Measured on nvlink 13.0 and 13.5: each PTX member is assembled apart, with the options stored in
  * it (options/consensus.h), and merged at its place among the inputs; what LTO makes is merged
@@ -54,9 +53,8 @@ void groups_tell(const struct link *link);
 
 /* member_cubins.c: the members that are machine code
  *
- * nvcc names libcudadevrt on every command line. Measured on nvlink: the library's code takes part
- * when another input calls one of its functions, even from dead code, and always with
- * -keep-system-libraries. */
+ * nvcc names libcudadevrt on every command line. Measured on nvlink: its code takes part when
+ * another input calls a function of it, even from dead code, and with -keep-system-libraries. */
 
 /* Fills link->cubins, and link->system_names for libcudadevrt. */
 bool member_cubins_read(struct link *link);
@@ -70,8 +68,7 @@ void member_cubins_drop_unused(struct link *link);
 size_t member_cubins_order(const struct cubin **cubins, const struct link *link,
                            const struct cubin *made, size_t made_count);
 
-/* Tells of cubins that nvlink of the toolkit that is followed refuses: what a newer toolkit made,
- * or an older one's ptxas -ewp. */
+/* Tells of cubins that the toolkit's nvlink refuses: a newer one's, or an older ptxas -ewp's. */
 void member_cubins_tell_of_refused(const struct link *link);
 
 /* compile.c: LTO-IR and LLVM bitcode become PTX */
@@ -178,12 +175,10 @@ void link_cache_keep(struct link *link);
  * @response.txt` in the folder repeats the link, like the same toolkit's nvlink. It is written as
  * soon as the inputs are open, so that later failures can be reproduced too. */
 
-/* Writes the file, if one is requested, with the files that the request's words name, too, and the
- * members of thin archives. */
+/* Writes the file, if requested, with files that the request's words name, and thin archives'. */
 bool reproduce_write(const struct link *link);
 
-/* dependencies.c: a rule for make with the files that the output depends on (also for ninja's
- * depfile)
+/* dependencies.c: a rule for make, or ninja, with the files that the output depends on
  *
  * The form is that of GCC's -MD -MP, which make and ninja read: "output: \" and one file a line;
  * then a rule without a recipe for each file, so that a missing file is no error. */

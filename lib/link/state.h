@@ -172,13 +172,11 @@ bool state_has_user_cubins(const struct link *link);
  * nvlink assembles LTO-IR alone in whole-program mode, all else with -c (measured). */
 bool state_is_program(const struct link *link);
 
-/* Finds, once, the identity of the library with that name ("libLLVM"). False when there is none, or
- * its results are not stored. */
+/* Finds, once, the identity of that library ("libLLVM"). False: none, or no results are stored. */
 bool state_identify(const struct link *link, struct compiler *compiler, const char *name);
 
 /* LTO-IR without a kernel, with host objects among the inputs. Measured: nvlink then merges what
- * ptxas -c makes of it; but a whole program if lists drop all kernels, and all LTO-IR is in
- * fatbins. */
+ * ptxas -c makes of it; but a whole program if lists drop all kernels and all is in fatbins. */
 bool state_is_void(const struct link *link);
 
 /* Whether nvlink merges here, and so reports kernels under -v. Measured: it does not when LTO-IR

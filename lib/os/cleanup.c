@@ -65,9 +65,8 @@ static _Noreturn void leave_process(int status)
         syscall(SYS_exit_group, status);
 }
 
-/* In one call, so that messages of several programs do not mix. A thread that is cancelled comes
- * here on a stack that was unwound without telling the address sanitizer, which would take it for
- * the frames that were there. */
+/* In one call, so that messages of several programs do not mix. A cancelled thread comes here on a
+ * stack that was unwound unknown to the address sanitizer. */
 __attribute__((no_sanitize_address)) static void print_end(const struct end *end)
 {
     const char *parts[] = {program_name ? program_name : "minilink",

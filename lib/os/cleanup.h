@@ -37,7 +37,6 @@ void cleanup_guard(void (*function)(void *argument), void *argument);
 /* If another process truncates a mapped input, pages that are being read vanish; if it writes to
  * the file, the data may differ from what was checked. When the program crashes, `find_culprit` is
  * asked for such a file: of a page that cannot be read it gets the address, else NULL. It is true
- * with a path and what has happened to it ("became shorter"), for the message.
- * Async-signal-safe. */
+ * with a path and what has happened ("became shorter"). Async-signal-safe. */
 void cleanup_blame_by(bool (*find_culprit)(const void *address, const char **path,
                                            const char **what));

@@ -33,8 +33,7 @@ bool elf_file_open(struct elf_file *file, struct bytes data)
     return true;
 }
 
-/* If they lie beyond the end of a truncated file, libelf finds no sections and reports nothing. It
- * reads all headers with the first. */
+/* Beyond the end of a file libelf finds no sections, and reports nothing. It reads all at once. */
 bool elf_file_find_sections(struct elf_file *file)
 {
     size_t count, names, size = gelf_fsize(file->elf, ELF_T_SHDR, 1, EV_CURRENT);

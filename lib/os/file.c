@@ -14,8 +14,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-/* Coarser than the clock of any kernel (CONFIG_HZ is 100 at least) and than the timestamps of any
- * file system: FAT's are even seconds. */
+/* Coarser than any kernel's clock (CONFIG_HZ >= 100) and any file system's (FAT: even seconds). */
 #define SETTLED_NANOSECONDS 2000000000
 
 /* A process that has a file open but has not written to it for so long is no writer: programs keep
@@ -50,8 +49,7 @@ bool file_version_is_settled(const struct file_version *version)
 }
 
 /* The kernel grants no read lease for a file that is open, or mapped, for writing. A process that
- * opens it for writing meanwhile waits until the lease is released; the signal that announces it is
- * one that is ignored by default. */
+ * opens it for writing meanwhile waits for its release; the signal of that is ignored. */
 static bool is_open_for_writing(int fd)
 {
     if (fcntl(fd, F_SETSIG, SIGURG) || fcntl(fd, F_SETLEASE, F_RDLCK))

@@ -117,8 +117,7 @@ static void detach_from_starter(void)
     _exit(copy > 0 ? 0 : 255);
 }
 
-/* What is printed before there is a job would be in no job's output; and of threads a copy (fork)
- * has only the calling one. */
+/* What is printed before a job would be in no output; and a fork has only the calling thread. */
 static bool can_serve(void)
 {
     struct stat printed, threads;

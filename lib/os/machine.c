@@ -1,5 +1,4 @@
-/* machine.c: limits of control groups, from the process's own group up to the mount point, one
- * small file at a time; and the heap.
+/* machine.c: limits of control groups, from the process's own up to the mount point; and the heap.
  *
  * /proc/self/cgroup names the group as its namespace sees it. In a container with the host's
  * namespace, that path does not exist below the mount point, which is then the container's own

@@ -7,8 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Blocks all signals, so that no handler runs between two steps, and returns the previous mask for
- * thread_restore_signals(). */
+/* Blocks all signals, so that no handler runs between two steps. Returns the previous mask. */
 sigset_t thread_block_signals(void);
 void thread_restore_signals(sigset_t before);
 

@@ -41,8 +41,7 @@ struct toolkit_search {
 char *toolkit_find_ptxas(const struct toolkit_request *request, struct toolkit_search *search);
 
 /* First in the toolkit of --ptxas; in each place in that of its ptxas, if there are several. On
- * PATH: beside the programs nvcc and ptxas, and then in the folder that nvcc, asked by `nvcc
- * -dryrun`, calls its own. */
+ * PATH: beside the programs nvcc and ptxas, then in nvcc's own folder, by `nvcc -dryrun`. */
 char *toolkit_find_nvjitlink(const struct toolkit_request *request, struct toolkit_search *search);
 
 /* Frees the contents of a struct toolkit_search; for CONTEXT_DEFER. */

@@ -2,15 +2,13 @@
  *
  * Properties. The calling thread is the coordinator: only it uses the pool and the jobserver. A
  * task is handed to a worker when its token has been taken, and the token is returned as soon as
- * the task has ended: workers know nothing of tokens, and no token waits in a queue or with an idle
- * worker.
+ * the task has ended: workers know nothing of tokens, and none waits in a queue.
  *
  * Operation. One call runs all tasks. Without a pool (one thread is requested, or none can be
  * created) they run in the calling thread, in the order of the list; under make too, where the
  * calling thread's own token covers that.
  *
- * If a task runs a program with threads of its own, tokens that cannot start a task go to that
- * program while the task runs.
+ * Tokens that cannot start a task go to programs with threads that tasks run.
  *
  * Safety. May be called by several threads at once, and from within a task. There is one jobserver
  * client per process: a call within a task that holds a token runs in its thread. */
@@ -40,8 +38,7 @@ struct dispatch_request {
     enum jobserver_use jobserver;
     uint32_t child_threads; /* threads of a program that a task runs (child_tokens); 0, 1 = no
                                threads to count */
-    /* True for a task that is no longer needed: it is run without a token, to report that; or
-     * NULL. */
+    /* True for a task that is not needed: it is run without a token, to report that; or NULL. */
     bool (*is_cancelled)(void *argument);
 };
 

@@ -179,8 +179,7 @@ struct jobserver *jobserver_open(const struct jobserver_auth *auth)
     return jobserver;
 }
 
-/* Warns once per process, however many chunks a link has. A recipe without '+' is no reason to warn
- * unless the jobserver was requested. */
+/* Warns once per process; of a recipe without '+' only if the jobserver was requested. */
 static void report_broken(enum jobserver_use use, const char *why)
 {
     static const char advice[] = "One chunk is assembled at a time; prefix the recipe with '+' so "

@@ -1,5 +1,4 @@
-/* jobserver.h: a client of GNU make's jobserver, so that `make -j8` with a link in it runs 8 jobs
- * and not 8 plus one per worker.
+/* jobserver.h: a client of GNU make's jobserver, so that `make -j8` with a link in it runs 8 jobs.
  *
  * Properties. A token is one byte read from make's pipe or fifo, and the right to run one job; the
  * same byte is written back when the job ends. One more token is implicit: make counted it when it
@@ -96,8 +95,7 @@ void jobserver_return_all(void);
  *
  * ptxas, and libnvvm in libnvJitLink, are jobserver clients. Of the threads that they are told to
  * start, one works on the child's own token, and one more on each token that they hold. They get a
- * pipe with the tokens that the link holds for them, not make's pipe: minilink-internals(7),
- * Jobserver, says why.
+ * pipe with the tokens that the link holds for them: minilink-internals(7), Jobserver.
  *
  * Safety. The thread that hands out tasks opens, fills and closes it; the task that runs the child
  * sees it through child_tokens_get(). */

@@ -84,8 +84,7 @@ static void *worker_main(void *argument)
     return NULL;
 }
 
-/* Starts up to `threads` workers. Other signals are for the link thread, whose data handlers
- * read. */
+/* Starts up to `threads` workers. Handlers of other signals read the link thread's data. */
 static void start_workers(struct pool *pool, size_t threads)
 {
     static const int crashes[] = {CLEANUP_CRASHES};

@@ -9,8 +9,7 @@
  * Safety. A pool has one owner, the thread that made it; only that submits, waits and destroys. A
  * task may not use the pool that runs it. There may be several pools, and a task may own one. A
  * task runs without the mutex held. The task sees everything that the owner wrote before submit,
- * and after wait the owner sees everything that the task wrote. Workers block all signals but a
- * crash's. */
+ * and after wait the owner sees what the task wrote. Workers block all signals but a crash's. */
 #pragma once
 
 #include <stdbool.h>
@@ -61,8 +60,7 @@ uint32_t pool_threads(uint32_t wanted, uint32_t limit, size_t pieces);
 /* The largest number of threads, up to `threads` (at least 1), such that any that many of the tasks
  * fit into `limit` bytes together with this process's peak memory so far: the largest ones may run
  * at the same time. `limit` 0 = what the control groups of this process allow (os/machine.h).
- * `needs` has the estimated bytes of each of the `count` tasks, and is sorted. Never 0: a task that
- * does not fit runs alone. */
+ * `needs` has the estimated bytes of each of the `count` tasks, and is sorted. Never 0. */
 uint32_t memory_budget_threads(uint32_t threads, uint64_t limit, uint64_t *needs, size_t count);
 
 /* A binary heap of pointers.
@@ -74,8 +72,7 @@ struct pqueue {
     void **array;    /* the heap; array[0] leaves next */
     size_t count;    /* elements in it */
     size_t capacity; /* elements that fit */
-    /* Non-zero when `a` leaves before `b`. A strict order: of two different elements exactly one
-     * leaves before the other. */
+    /* Non-zero when `a` leaves before `b`: of two different elements, one does. */
     int (*comparator)(const void *a, const void *b);
 };
 
