@@ -35,10 +35,9 @@ static bool dump_bytes(struct visit *visit, struct bytes data, enum file_kind ki
 
 void dump_print(const struct dump *dump, const char *format, ...)
 {
-    struct buffer shown = {0};
+    LOCAL_BUFFER(shown);
     va_list arguments;
 
-    CONTEXT_DEFER(buffer_cleanup, &shown);
     va_start(arguments, format);
     escape_vprintf(&shown, format, arguments);
     va_end(arguments);
@@ -123,9 +122,8 @@ static void print_entry(const struct dump *dump, const struct fatbin_entry *entr
 static void print_ptx(const struct dump *dump, const char *name, struct bytes code)
 {
     struct text text = {(const char *)code.data, code.size};
-    struct buffer shown = {0};
+    LOCAL_BUFFER(shown);
 
-    CONTEXT_DEFER(buffer_cleanup, &shown);
     while (text.size && text.data[text.size - 1] == '\0')
         text.size--;
     dump_print(dump, "PTX of %s:\n", name);
@@ -159,13 +157,12 @@ static bool dump_code_of(struct visit *visit, const struct fatbin_entry *entry,
     char number[32];
     const char *name =
         arena_printf(visit->arena, "%s(%s)", visit->name, entry_number(entry, number));
-    struct arena arena = {0};
+    LOCAL_ARENA(arena);
     bool is_ptx = entry->kind == FATBIN_PTX && (dump->parts & DUMP_PTX);
     struct bytes code;
 
     if (!is_ptx && !(entry->kind == FATBIN_ELF && (dump->parts & DUMP_CUBIN)))
         return true;
-    CONTEXT_DEFER(arena_cleanup, &arena);
     if (!(entry->part_size ? view_part(whole, entry, name, visit->inflation, &code)
                            : inflate_entry(entry, name, visit->inflation, &arena, &code)))
         return false;
@@ -354,10 +351,9 @@ bool dump_file(const struct dump *dump, const struct inputs *inputs)
     for (size_t i = 0; i < inputs->count; i++) {
         uint64_t size = inputs->files[i].data.size;
         struct inflation inflation = {.limit = INFLATION_FLOOR, .option = "--decompression-limit"};
-        struct arena arena = {0};
+        LOCAL_ARENA(arena);
         struct visit visit = {dump, &inflation, &arena, inputs->files[i].path};
 
-        CONTEXT_DEFER(arena_cleanup, &arena);
         RAISE(inflation.limit, size * INFLATION_RATIO);
         if (dump->inflation_limit)
             inflation.limit = dump->inflation_limit;
@@ -455,11 +451,10 @@ static void print_collection(const struct dump *dump, const struct collection *a
 bool dump_modules(const struct dump *dump, const struct inputs *inputs)
 {
     struct collection all = {0};
-    struct table registered = {0};
+    LOCAL_TABLE(registered);
     bool ok = true;
 
     CONTEXT_DEFER(arena_cleanup, &all.arena);
-    CONTEXT_DEFER(table_cleanup, &registered);
     for (size_t i = 0; i < inputs->count; i++)
         ok &= collect_modules(&all, &inputs->files[i]);
     print_collection(dump, &all, &registered);

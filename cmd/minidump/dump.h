@@ -34,8 +34,7 @@ struct dump {
 };
 
 /* printf of a line, or of a piece of one, as escape_printf() does it. */
-void dump_print(const struct dump *dump, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void dump_print(const struct dump *dump, const char *format, ...) PRINTF(2, 3);
 
 /* Prints one opened file. False when it is damaged (reported). */
 bool dump_file(const struct dump *dump, const struct inputs *inputs);

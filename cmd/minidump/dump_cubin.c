@@ -281,9 +281,8 @@ static void collect_targets(struct targets *targets, struct arena *arena)
 static void print_function(const struct dump *dump, const struct cubin_section *section,
                            struct targets *targets)
 {
-    struct buffer line = {0};
+    LOCAL_BUFFER(line);
 
-    CONTEXT_DEFER(buffer_cleanup, &line);
     dump_print(dump, "code %.*s:\n", TEXT_ARG(section->name));
     for (size_t offset = 0; offset < section->data.size;) {
         size_t size;
@@ -304,9 +303,8 @@ static void print_code(const struct dump *dump, const struct cubin *cubin)
 {
     bool is_builtin = cubin_find_kind(cubin, KIND_BUILTIN) != 0;
     struct targets targets = {.cubin = cubin};
-    struct arena arena = {0};
+    LOCAL_ARENA(arena);
 
-    CONTEXT_DEFER(arena_cleanup, &arena);
     collect_targets(&targets, &arena);
     for (uint32_t i = 1; i < cubin->section_count; i++) {
         const struct cubin_section *section = &cubin->sections[i];

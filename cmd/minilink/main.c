@@ -2,19 +2,15 @@
 #include "command/options.h"
 
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "diag/diag.h"
 #include "facts/targets.h"
-#include "link/link.h"
 #include "link/state.h"
 #include "lto/job.h"
 #include "os/cleanup.h"
 #include "os/exec.h"
 #include "os/program.h"
-#include "os/file.h"
 #include "os/machine.h"
 #include "output/output.h"
 #include "pool/jobserver.h"

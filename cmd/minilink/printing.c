@@ -151,9 +151,8 @@ static bool add_host_script(struct buffer *out)
 
 bool host_script_write(enum host_script kind, const char *path)
 {
-    struct buffer script = {0};
+    LOCAL_BUFFER(script);
 
-    CONTEXT_DEFER(buffer_cleanup, &script);
     if (kind == HOST_SCRIPT_ABSOLUTE && !add_host_script(&script))
         return false;
     buffer_string(&script, sections);

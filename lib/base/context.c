@@ -30,8 +30,7 @@ enum link_code context_run(enum link_code (*function)(void *argument), void *arg
     return (enum link_code)raised;
 }
 
-void context_defer(struct context_cleanup *cleanup, void (*function)(void *argument),
-                   void *argument)
+void context_defer(struct context_cleanup *cleanup, void (*function)(void *), void *argument)
 {
     struct context *context = context_get();
 

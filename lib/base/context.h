@@ -60,8 +60,7 @@ enum link_code context_run(enum link_code (*function)(void *argument), void *arg
 
 /* The two halves of CONTEXT_DEFER: the first pushes the caller's *cleanup; the second pops and
  * calls it, and it must be the one that was pushed last. */
-void context_defer(struct context_cleanup *cleanup, void (*function)(void *argument),
-                   void *argument);
+void context_defer(struct context_cleanup *cleanup, void (*function)(void *), void *argument);
 void context_clean(struct context_cleanup *cleanup);
 
 /* Unwinds the calling thread to its innermost recovery point, whose context_run returns `code`.

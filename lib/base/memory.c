@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/context.h"
-
 static size_t product(size_t count, size_t size)
 {
     size_t total;
@@ -304,8 +302,7 @@ void *arena_copy(struct arena *arena, const void *array, size_t count, size_t si
     return copy;
 }
 
-void *arena_grow(struct arena *arena, const void *array, size_t count, size_t *capacity,
-                 size_t size)
+void *arena_grow(struct arena *arena, const void *old, size_t count, size_t *capacity, size_t size)
 {
     void *grown;
 
@@ -314,7 +311,7 @@ void *arena_grow(struct arena *arena, const void *array, size_t count, size_t *c
     *capacity = *capacity < 8 ? 16 : *capacity * 2;
     grown = arena_alloc(arena, *capacity, size);
     if (count)
-        memcpy(grown, array, count * size);
+        memcpy(grown, old, count * size);
     return grown;
 }
 

@@ -7,6 +7,7 @@
 
 #include <stdarg.h>
 
+#include "base/context.h"
 #include "base/text.h"
 
 /* `count` * `size` bytes, uninitialised or zeroed, for free(). Never NULL, even for 0 bytes. */
@@ -61,8 +62,7 @@ void *arena_copy(struct arena *arena, const void *array, size_t count, size_t si
 
 /* A copy of the array of `count` elements (of `size` bytes) with room for twice *capacity elements,
  * at least 16; updates *capacity. The old array stays where it is. */
-void *arena_grow(struct arena *arena, const void *array, size_t count, size_t *capacity,
-                 size_t size);
+void *arena_grow(struct arena *arena, const void *old, size_t count, size_t *capacity, size_t size);
 
 /* Appends one element to an array in it: ARENA_PUSH(arena, list, count, capacity) = value. */
 #define ARENA_PUSH(arena, array, count, capacity)                                                  \
@@ -79,10 +79,8 @@ char *arena_string(struct arena *arena, struct text text);
 struct text arena_text(struct arena *arena, struct text text);
 
 /* printf into the arena; NUL-terminated. */
-char *arena_printf(struct arena *arena, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-char *arena_vprintf(struct arena *arena, const char *format, va_list arguments)
-    __attribute__((format(printf, 2, 0)));
+char *arena_printf(struct arena *arena, const char *format, ...) PRINTF(2, 3);
+char *arena_vprintf(struct arena *arena, const char *format, va_list arguments) PRINTF(2, 0);
 
 /* Frees every block; the arena is empty and usable again. The second is for CONTEXT_DEFER. */
 void arena_free(struct arena *arena);
@@ -137,10 +135,8 @@ void buffer_zeros(struct buffer *buffer, size_t size);
 /* Pads with zero bytes until the size is a multiple of `alignment` (0 and 1 do nothing). */
 void buffer_align(struct buffer *buffer, size_t alignment);
 
-void buffer_printf(struct buffer *buffer, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments)
-    __attribute__((format(printf, 2, 0)));
+void buffer_printf(struct buffer *buffer, const char *format, ...) PRINTF(2, 3);
+void buffer_vprintf(struct buffer *buffer, const char *format, va_list arguments) PRINTF(2, 0);
 
 /* The contents, as views valid until the next change. */
 struct text buffer_view(const struct buffer *buffer);
@@ -170,8 +166,7 @@ void word_list_add(struct word_list *words, const char *word);
 void word_list_add_all(struct word_list *words, const char *const *more);
 
 /* printf of a word, into the arena. */
-void word_list_printf(struct word_list *words, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void word_list_printf(struct word_list *words, const char *format, ...) PRINTF(2, 3);
 
 /* The words, which end with NULL. */
 const char **word_list_end(struct word_list *words);
@@ -191,3 +186,14 @@ void name_list_add(struct name_list *list, const char *name);
 
 /* "head(name+name)", in `arena`; with more than three names "head(name+name+name+...)". */
 const char *name_list_text(const char *head, const struct name_list *list, struct arena *arena);
+
+/* Each declares an empty one that is freed when the block ends, or when something is raised. */
+#define LOCAL_BUFFER(name)                                                                         \
+    struct buffer name = {0};                                                                      \
+    CONTEXT_DEFER(buffer_cleanup, &name)
+#define LOCAL_ARENA(name)                                                                          \
+    struct arena name = {0};                                                                       \
+    CONTEXT_DEFER(arena_cleanup, &name)
+#define LOCAL_TABLE(name)                                                                          \
+    struct table name = {0};                                                                       \
+    CONTEXT_DEFER(table_cleanup, &name)

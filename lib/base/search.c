@@ -82,7 +82,7 @@ void components_find(const struct components_graph *graph, struct arena *arena)
             search_from(&search, node);
 }
 
-static size_t least_distance(size_t a, size_t b)
+static size_t least(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -105,10 +105,9 @@ size_t edit_distance(struct text from, struct text to, size_t most)
             bool is_swapped = i > 1 && j > 1 && from.data[i - 1] == to.data[j - 2] &&
                               from.data[i - 2] == to.data[j - 1];
 
-            row[j] =
-                least_distance(least_distance(row[j - 1], last[j]) + 1, last[j - 1] + is_changed);
+            row[j] = least(least(row[j - 1], last[j]) + 1, last[j - 1] + is_changed);
             if (is_swapped)
-                row[j] = least_distance(row[j], before[j - 2] + 1);
+                row[j] = least(row[j], before[j - 2] + 1);
         }
     }
     edits = rows[from.size % 3][to.size];

@@ -9,6 +9,9 @@
 #include <stdint.h>
 #include <string.h>
 
+/* For functions like printf: the numbers of the format and of its first value (0: a va_list). */
+#define PRINTF(format_, first) __attribute__((format(printf, format_, first)))
+
 /* Characters, not NUL-terminated. */
 struct text {
     const char *data;

@@ -250,8 +250,7 @@ void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_k
 void cache_take_back(struct cache *cache);
 
 /* Reports, once, why nothing of this link is stored, by a sentence. */
-void cache_give_up(struct cache *cache, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+void cache_give_up(struct cache *cache, const char *format, ...) PRINTF(2, 3);
 
 /* Warns about failures to write, and prunes the folder when it is time to. */
 void cache_finish(struct cache *cache);

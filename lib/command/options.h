@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "assemble/assemble.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "input/file.h"
 #include "link/link.h"

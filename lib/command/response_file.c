@@ -119,10 +119,9 @@ static bool add_file_words(struct response_file *words, struct arena *arena, str
                            const char *path)
 {
     struct text rest = text;
-    struct buffer word = {0};
+    LOCAL_BUFFER(word);
     char stray;
 
-    CONTEXT_DEFER(buffer_cleanup, &word);
     while (rest.size) {
         size_t start = text.size - rest.size;
 
@@ -155,7 +154,7 @@ static bool names_itself(struct response_file_total *total, const char *path)
 bool response_file_add_file(struct response_file *words, struct arena *arena, const char *path)
 {
     struct response_file_total *total = words->total;
-    struct buffer text = {0};
+    LOCAL_BUFFER(text);
     bool ok;
 
     if (total->depth == RESPONSE_FILE_DEEPEST)
@@ -163,7 +162,6 @@ bool response_file_add_file(struct response_file *words, struct arena *arena, co
                           path);
     if (names_itself(total, path))
         return diag_fatal("Options file '%s' names itself, directly or by other files", path);
-    CONTEXT_DEFER(buffer_cleanup, &text);
     ok = read_within_limits(total, arena, path, &text);
     total->depth++;
     ok = ok && add_file_words(words, arena, buffer_view(&text), path);

@@ -31,13 +31,12 @@ static void put_value_name(struct buffer *out, const struct option_row *row)
 
 void suggestions_value(const struct option_row *row)
 {
-    struct buffer value = {0};
+    LOCAL_BUFFER(value);
 
     /* Other options' own messages say what a value may be. */
     if (!row->argument || (row->effect.kind == OPTION_SPECIAL && !strchr(row->argument, '|') &&
                            strcmp(row->name, "arch") != 0))
         return;
-    CONTEXT_DEFER(buffer_cleanup, &value);
     put_value_name(&value, row);
     diag_note("%s%s takes %.*s", option_dashes(row->group), row->name,
               TEXT_ARG(buffer_view(&value)));
@@ -118,12 +117,11 @@ static bool explain_foreign(const char *word)
 static void suggest_names(const char *name)
 {
     const char *word = name + (*name == '-');
-    struct buffer names = {0};
+    LOCAL_BUFFER(names);
     size_t nearest = SIZE_MAX, count = 0;
 
     if (explain_foreign(word))
         return;
-    CONTEXT_DEFER(buffer_cleanup, &names);
     for (size_t i = 0; i < option_table_size; i++) {
         const struct option_row *row = &option_table[i];
         size_t far = row->help ? farness_of_row(word, row) : SIZE_MAX;
@@ -143,10 +141,9 @@ static void suggest_names(const char *name)
 /* nvlink's message has neither the first dash nor the value. */
 bool suggestions_unknown(const char *word)
 {
-    struct arena arena = {0};
+    LOCAL_ARENA(arena);
     const char *name;
 
-    CONTEXT_DEFER(arena_cleanup, &arena);
     name = arena_string(&arena, (struct text){word + 1, strcspn(word + 1, "=")});
     diag_fatal("Unknown option '%s'", name);
     suggest_names(name);

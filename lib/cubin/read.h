@@ -30,8 +30,7 @@ struct reader {
 #define READ_ALIGNMENT_SUM     (64u << 20)
 
 /* Reports "'name' is a damaged cubin: ..." and returns false. */
-bool read_damaged(const struct reader *reader, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+bool read_damaged(const struct reader *reader, const char *format, ...) PRINTF(2, 3);
 
 /* "section 7 (.text.f)" for messages. */
 #define READ_SECTION "section %zu (%.*s)"

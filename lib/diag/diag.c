@@ -105,8 +105,7 @@ static bool is_beyond_limit(struct diag_state *state, enum diag_severity severit
 {
     if (severity != DIAG_ERROR)
         return false;
-    return state->sink ? !sink_admits(state)
-                       : !diag_tally_admit(state, severity, 0, (struct text){0});
+    return !(state->sink ? sink_admits(state) : diag_tally_admit(state, severity, 0, TEXT("")));
 }
 
 /* Prints or keeps a message that is neither suppressed nor beyond the limit. Names in it come from
@@ -114,12 +113,11 @@ static bool is_beyond_limit(struct diag_state *state, enum diag_severity severit
 static void show_or_keep(struct diag_state *state, enum diag_severity severity,
                          const struct diag_place *place, struct text body)
 {
-    struct buffer shown = {0}, line = {0};
+    LOCAL_BUFFER(shown);
+    LOCAL_BUFFER(line);
     struct diag_place found;
     uint64_t family;
 
-    CONTEXT_DEFER(buffer_cleanup, &shown);
-    CONTEXT_DEFER(buffer_cleanup, &line);
     if (!escape_is_plain(body)) {
         escape_text(body, &shown);
         body = buffer_view(&shown);
@@ -148,7 +146,7 @@ bool diag_report(enum diag_severity severity, enum diag_trait trait, const struc
                  const char *format, ...)
 {
     struct diag_state *state = diag_state_get();
-    struct buffer body = {0};
+    LOCAL_BUFFER(body);
     va_list arguments;
 
     if ((trait == DIAG_SUMMARY && state->verbose < 1) ||
@@ -157,7 +155,6 @@ bool diag_report(enum diag_severity severity, enum diag_trait trait, const struc
     severity = promote_severity(state, severity, trait);
     if (is_beyond_limit(state, severity))
         return false;
-    CONTEXT_DEFER(buffer_cleanup, &body);
     va_start(arguments, format);
     buffer_vprintf(&body, format, arguments);
     va_end(arguments);
@@ -229,10 +226,9 @@ enum link_code diag_blamed(void)
 bool diag_text(struct text text)
 {
     const struct diag_state *state = diag_state_get();
-    struct buffer line = {0};
+    LOCAL_BUFFER(line);
     bool ok = true;
 
-    CONTEXT_DEFER(buffer_cleanup, &line);
     if (state->format == DIAG_FORM_JSON) {
         diag_form_text(&line, text);
         text = buffer_view(&line);

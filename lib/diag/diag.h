@@ -11,7 +11,6 @@
 #pragma once
 
 #include "base/memory.h"
-#include "base/context.h"
 
 struct event_log; /* diag/events.h */
 
@@ -148,7 +147,7 @@ enum diag_trait {
  * is dropped when the thread's flags suppress its severity; -Werror makes a warning an error.
  * Returns false, which callers may return, too. Call it by the names below. */
 bool diag_report(enum diag_severity severity, enum diag_trait trait, const struct diag_place *place,
-                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+                 const char *format, ...) PRINTF(4, 5);
 
 #define diag_info(...)    diag_report(DIAG_INFO, DIAG_PLAIN, NULL, __VA_ARGS__)
 #define diag_warning(...) diag_report(DIAG_WARNING, DIAG_PLAIN, NULL, __VA_ARGS__)

@@ -90,18 +90,18 @@ static void put_message_text(struct buffer *line, const struct diag_state *state
                              struct text body)
 {
     const char *program = state->program ? state->program : "minilink";
-    const char *name =
-        state->format == DIAG_FORM_GNU ? forms[severity].gnu : forms[severity].nvlink;
+    bool is_gnu = state->format == DIAG_FORM_GNU;
 
     if (state->annotate)
         buffer_string(line, forms[severity].mark);
-    if (state->format == DIAG_FORM_GNU && place)
+    if (is_gnu && place)
         put_place(line, state, place);
     else
-        buffer_printf(line, state->format == DIAG_FORM_GNU ? "%s: " : "%s ", program);
-    put_coloured(line, state, forms[severity].colour, name);
+        buffer_printf(line, is_gnu ? "%s: " : "%s ", program);
+    put_coloured(line, state, forms[severity].colour,
+                 is_gnu ? forms[severity].gnu : forms[severity].nvlink);
     buffer_string(line, ": ");
-    if (state->format == DIAG_FORM_NVLINK && place)
+    if (!is_gnu && place)
         put_place(line, state, place);
     buffer_text(line, body);
     if (state->report_arch && severity != DIAG_NOTE)
@@ -281,12 +281,11 @@ static void put_frame(struct buffer *frame, struct text body)
 uint64_t diag_tally_family(const struct diag_state *state, enum diag_severity severity,
                            struct text body)
 {
-    struct buffer frame = {0};
+    LOCAL_BUFFER(frame);
     uint64_t key;
 
     if (severity != DIAG_WARNING || !state->tally || !state->tally->folds)
         return 0;
-    CONTEXT_DEFER(buffer_cleanup, &frame);
     put_frame(&frame, body);
     key = XXH3_64bits(frame.data, frame.size);
     return key ? key : 1;

@@ -1,8 +1,6 @@
 /* escape.c: escapes what a terminal might obey. */
 #include "diag/escape.h"
 
-#include "base/context.h"
-
 /* Code points that are not shown, though UTF-8 can encode them. */
 static const struct {
     uint32_t first, last;
@@ -103,10 +101,9 @@ void escape_lines(struct text text, struct buffer *out)
 
 void escape_vprintf(struct buffer *out, const char *format, va_list arguments)
 {
-    struct buffer plain = {0};
+    LOCAL_BUFFER(plain);
     bool ends_line = text_ends(text_of(format), TEXT("\n"));
 
-    CONTEXT_DEFER(buffer_cleanup, &plain);
     buffer_vprintf(&plain, format, arguments);
     plain.size -= ends_line;
     escape_text(buffer_view(&plain), out);

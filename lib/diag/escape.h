@@ -26,7 +26,5 @@ void escape_lines(struct text text, struct buffer *out);
 
 /* printf of a line, or of a piece of one, whose arguments may be such texts: only a newline at the
  * end of `format` ends the line. */
-void escape_printf(struct buffer *out, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-void escape_vprintf(struct buffer *out, const char *format, va_list arguments)
-    __attribute__((format(printf, 2, 0)));
+void escape_printf(struct buffer *out, const char *format, ...) PRINTF(2, 3);
+void escape_vprintf(struct buffer *out, const char *format, va_list arguments) PRINTF(2, 0);

@@ -43,11 +43,10 @@ json_t *json_tree_exact(struct text text)
 
 json_t *json_tree_text(struct text text)
 {
-    struct buffer shown = {0};
+    LOCAL_BUFFER(shown);
 
     if (escape_is_plain(text))
         return json_tree_exact(text);
-    CONTEXT_DEFER(buffer_cleanup, &shown);
     escape_text(text, &shown);
     return json_tree_exact(buffer_view(&shown));
 }
@@ -95,10 +94,9 @@ void json_tree_print(const json_t *root, enum json_tree_form form, struct buffer
         [JSON_TREE_MESSAGE] = JSON_COMPACT,
     };
     size_t flags = forms[form] | JSON_REAL_PRECISION(12), size = json_dumpb(root, NULL, 0, flags);
-    struct buffer text = {0};
+    LOCAL_BUFFER(text);
 
     check_built(size > 0);
-    CONTEXT_DEFER(buffer_cleanup, &text);
     buffer_reserve(&text, size);
     text.size = json_dumpb(root, text.data, size, flags);
     check_built(text.size == size);

@@ -8,7 +8,6 @@
 #include <jansson.h>
 
 #include "base/memory.h"
-#include "base/context.h"
 
 /* A new root, an object. */
 json_t *json_tree_begin(void);

@@ -13,9 +13,6 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "base/memory.h"
-#include "base/context.h"
-#include "diag/diag.h"
 #include "os/file.h"
 #include "base/search.h"
 #include "os/exec.h"
@@ -245,13 +242,12 @@ static bool take_plain(struct text rest, struct buffer *base)
 struct text symbol_names_base(struct text name, struct arena *arena)
 {
     struct text part = symbol_names_part(name), rest;
-    struct buffer base = {0};
+    LOCAL_BUFFER(base);
     bool is_known;
 
     if (!text_starts(part, TEXT("_Z")))
         return name;
     rest = text_drop(part, 2);
-    CONTEXT_DEFER(buffer_cleanup, &base);
     if (rest.size > 0 && rest.data[0] == 'N')
         is_known = take_nested(text_drop(rest, 1), &base);
     else

@@ -88,7 +88,7 @@ const char *missing_say(struct missing *missing, struct text name);
 
 /* A note, the second time; `place` may be NULL. */
 void missing_note(struct missing *missing, const struct diag_place *place, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+    PRINTF(3, 4);
 
 /* How a definition differs from the missing name; follows "is defined in 'a.o', ". */
 const char *missing_difference(struct text missing, struct text defined);

@@ -1,8 +1,6 @@
 /* cubins.c: searches the rows of what cubins consist of. */
 #include "facts/cubins.h"
 
-#include <string.h>
-
 #include "base/search.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))

@@ -84,10 +84,9 @@ static void describe_entry(struct buffer *line, const struct member *member)
 static void note_contents(const struct members *members, size_t begin, size_t end, const char *name)
 {
     const struct member *shown[SHOWN_ENTRIES] = {0};
-    struct buffer line = {0};
+    LOCAL_BUFFER(line);
     size_t count = 0;
 
-    CONTEXT_DEFER(buffer_cleanup, &line);
     for (size_t i = begin; i < end; i++) {
         const struct member *member = &members->list[i];
         size_t known = 0;
@@ -144,14 +143,13 @@ bool contents_find_target(struct members *members)
 {
     struct tally *tally = arena_zalloc(&members->arena, SM_LIMIT * SUFFIXES, sizeof *tally);
     uint32_t groups = count_groups(members, tally);
-    struct buffer line = {0};
+    LOCAL_BUFFER(line);
     struct arch arch = {0};
     unsigned count;
 
     if (groups == 0)
         return diag_error(
             "-arch is needed: the inputs have no relocatable device code that says what it is for");
-    CONTEXT_DEFER(buffer_cleanup, &line);
     count = list_choice(tally, groups, &line, &arch);
     if (count == 0)
         list_choice(tally, 1, &line, &arch);
@@ -279,8 +277,10 @@ static bool is_in_name(char c)
 }
 
 /* Measured: a function that ptxas put into a kernel's section is "$kernel$function". */
-static void search_names(struct whole_search *search, const char *object, struct text text)
+static void search_names(struct whole_search *search, const char *object, struct bytes bytes)
 {
+    struct text text = {(const char *)bytes.data, bytes.size};
+
     for (size_t at = 0, end; at < text.size; at = end + 1) {
         uint32_t number = TABLE_NONE;
 
@@ -303,10 +303,9 @@ static void search_names(struct whole_search *search, const char *object, struct
 static void search_objects(struct whole_search *search, const struct members *members)
 {
     struct inflation inflation = {.limit = SEARCHED_MAXIMUM};
-    struct arena arena = {0}; /* a member's code */
+    LOCAL_ARENA(arena); /* a member's code */
 
     DIAG_SILENCE();
-    CONTEXT_DEFER(arena_cleanup, &arena);
     for (size_t i = 0; i < members->count; i++) {
         const struct member *member = &members->list[i];
         struct hostobj object;
@@ -319,14 +318,12 @@ static void search_objects(struct whole_search *search, const struct members *me
         if (!member_code(member, &inflation, &arena, &code))
             continue;
         if (member->entry.kind == FATBIN_PTX)
-            search_names(search, member->object_name,
-                         (struct text){(const char *)code.data, code.size});
+            search_names(search, member->object_name, code);
         if (member->entry.kind != FATBIN_ELF)
             continue;
         HOSTOBJ_OPEN(&object, member->name, code);
         while (hostobj_next(&object, ".strtab", &names))
-            search_names(search, member->object_name,
-                         (struct text){(const char *)names.data, names.size});
+            search_names(search, member->object_name, names);
     }
 }
 

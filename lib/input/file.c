@@ -21,7 +21,6 @@
 #include "input/fatbin.h"
 #include "input/hostobj.h"
 #include "os/cleanup.h"
-#include "os/file.h"
 #include "os/program.h"
 
 /* Pipes and devices may never end. */
@@ -163,8 +162,7 @@ static bool read_input(struct input_file *file, int fd)
         contents->size += size > 0 ? (size_t)size : 0;
     }
     if (contents->size > start)
-        file->data =
-            (struct bytes){(const uint8_t *)contents->data + start, contents->size - start};
+        bytes_slice(buffer_bytes(contents), start, contents->size - start, &file->data);
     if (size < 0)
         return report_error(file, errno);
     if (size > 0 && !file->version.size)
@@ -277,12 +275,11 @@ static bool gather_thin(struct inputs *inputs, struct input_file *file)
 {
     struct archive names = {
         .name = file->path, .data = file->data, .is_thin = true, .offset = SARMAG};
-    struct buffer archive = {0};
+    LOCAL_BUFFER(archive);
     struct text name;
     struct bytes data;
     bool ok = true;
 
-    CONTEXT_DEFER(buffer_cleanup, &archive);
     buffer_string(&archive, ARMAG);
     while (ok && archive_next(&names, &name, &data))
         ok = add_thin_member(&archive, inputs, file->path, name);
@@ -339,10 +336,9 @@ static bool add_named_file(struct inputs *inputs, const char *path, const char *
 static const char *find_library_file(struct arena *arena, const struct library_search *search,
                                      const char *prefix, const char *name, const char *suffix)
 {
-    struct buffer path = {0};
+    LOCAL_BUFFER(path);
     struct stat status;
 
-    CONTEXT_DEFER(buffer_cleanup, &path);
     for (size_t i = 0; i < search->count; i++) {
         path.size = 0;
         buffer_printf(&path, "%s/%s%s%s", search->paths[i], prefix, name, suffix);

@@ -420,10 +420,9 @@ static void add_file_modules(struct modules *modules, const struct input_file *f
 /* First ids come first, then the others, the last first; registered ones are left out. */
 static void print_module_ids(const struct modules *modules, struct buffer *list, bool last_first)
 {
-    struct buffer ids = {0};
+    LOCAL_BUFFER(ids);
     size_t count = 0;
 
-    CONTEXT_DEFER(buffer_cleanup, &ids);
     for (int pass = 0; pass < 2; pass++)
         for (size_t i = 0; i < modules->count; i++) {
             bool is_reversed = pass == 1 || last_first;

@@ -10,7 +10,6 @@
 #include <xxhash.h>
 
 #include "diag/diag.h"
-#include "os/file.h"
 
 /* The buffer for reading a file. Like the hash's state it is on the stack, since a lack of memory
  * must not look like a change. */

@@ -59,7 +59,7 @@ static void begin_step(struct run *run, enum lto_step step, size_t input)
     descriptor_write_at(run->job->answer, head, sizeof *head, 0);
 }
 
-static bool __attribute__((format(printf, 2, 3))) fail(struct run *run, const char *format, ...)
+static bool PRINTF(2, 3) fail(struct run *run, const char *format, ...)
 {
     va_list arguments;
 

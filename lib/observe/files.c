@@ -83,9 +83,8 @@ static bool write_stats(struct observation *seen, struct buffer *text)
 /* Names come from inputs, so they are escaped. */
 static bool write_lists(struct observation *seen, struct buffer *text)
 {
-    struct buffer shown = {0};
+    LOCAL_BUFFER(shown);
 
-    CONTEXT_DEFER(buffer_cleanup, &shown);
     text->size = 0;
     for (size_t i = 0; i < seen->drop_count; i++) {
         const struct fact_drop *drop = &seen->drops[i];
@@ -124,12 +123,11 @@ bool observe_commit(struct observation *seen)
 /* Files that are appended to, or printed, come last: that cannot be undone. */
 bool observe_fill(struct observation *seen)
 {
-    struct buffer text = {0};
+    LOCAL_BUFFER(text);
     bool ok = true;
 
     if (!seen)
         return true;
-    CONTEXT_DEFER(buffer_cleanup, &text);
     for (enum file file = 0; file < FILES && ok; file++)
         ok = write_file(seen, file, &text);
     ok = ok && write_times(seen, &text) && write_stats(seen, &text) && write_lists(seen, &text);

@@ -6,12 +6,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/search.h"
 #include "diag/escape.h"
 #include "observe/facts.h"
 #include "os/exec.h"
 #include "output/output.h"
 #include "ptx/module.h"
-#include "ptx/program.h"
 
 /* Whether events are needed. The table of stages needs none. */
 static bool wants_events(const struct observe_request *request)
@@ -56,8 +56,8 @@ static uint64_t peak_memory(void)
     exec_reap_all();
     if (getrusage(RUSAGE_SELF, &own) || getrusage(RUSAGE_CHILDREN, &children))
         return 0;
-    return (uint64_t)(own.ru_maxrss > children.ru_maxrss ? own.ru_maxrss : children.ru_maxrss) *
-           1024;
+    RAISE(own.ru_maxrss, children.ru_maxrss);
+    return (uint64_t)own.ru_maxrss * 1024;
 }
 
 void observe_stage(struct observation *seen, const char *stage, struct observe_work work)
@@ -94,10 +94,9 @@ void facts_drop(struct observation *seen, const char *what, struct text name, co
 /* --trace: prints each object once, and early, so that a link that fails later can be examined. */
 static void print_inputs(const struct members *members)
 {
-    struct buffer text = {0};
+    LOCAL_BUFFER(text);
     const char *last = NULL;
 
-    CONTEXT_DEFER(buffer_cleanup, &text);
     for (size_t i = 0; i < members->count; i++) {
         const struct member *member = &members->list[i];
 

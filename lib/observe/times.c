@@ -25,9 +25,8 @@ struct row {
 
 static void put_csv_name(struct buffer *out, struct text name)
 {
-    struct buffer shown = {0};
+    LOCAL_BUFFER(shown);
 
-    CONTEXT_DEFER(buffer_cleanup, &shown);
     escape_text(name, &shown);
     for (size_t i = 0; i < shown.size; i++) {
         if (shown.data[i] == ',' || shown.data[i] == ' ')

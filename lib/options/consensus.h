@@ -149,9 +149,8 @@ void forward_value(struct word_list *words, const char *name, const char *value)
 
 /* These three append options for libnvJitLink, each only if it changes a default. -split-compile:
  * the value of -split-compile-extended, which wins, or that of -split-compile; libnvvm may use up
- * to `most_threads`. */
-void forward_split(struct word_list *words, const struct agreement *agreement,
-                   int32_t most_threads);
+ * to `most` threads. */
+void forward_split(struct word_list *words, const struct agreement *agreement, int32_t most);
 
 /* -nvvm-latest. */
 void forward_latest(struct word_list *words, const struct option_request *request);

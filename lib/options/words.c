@@ -113,13 +113,13 @@ static void add_ofast_compile(struct word_list *words, const struct option_reque
 
 /* Measured on 13.0 and 13.5: 1 gives different PTX than all greater values. So that the output
  * depends neither on the machine nor on --threads, 0 (all CPUs) and limits are 2 or more. */
-void forward_split(struct word_list *words, const struct agreement *agreement, int32_t most_threads)
+void forward_split(struct word_list *words, const struct agreement *agreement, int32_t most)
 {
     int32_t value = agreement->split_compile_extended != 1 ? agreement->split_compile_extended
                                                            : agreement->split_compile;
 
-    if (value != 1 && (value <= 0 || value > most_threads))
-        value = most_threads < 2 ? 2 : most_threads;
+    if (value != 1 && (value <= 0 || value > most))
+        value = most < 2 ? 2 : most;
     add_split_compile(words, value);
 }
 

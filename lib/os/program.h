@@ -17,8 +17,7 @@ bool program_path_find(const char *name, char *path);
 bool program_path_next(const char **list, struct text *folder);
 
 /* The path of that format, malloc'ed, if is_wanted() is true of it, else NULL. Raises. */
-char *program_path_try(bool (*is_wanted)(const char *path), const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+char *program_path_try(bool (*is_wanted)(const char *path), const char *format, ...) PRINTF(2, 3);
 
 /* Declares that this process runs the program minilink, whose children are the same program. */
 void self_exec_set_program(void);

@@ -64,7 +64,7 @@ static void note_tried(const struct search *search, struct text place, const cha
 }
 
 /* Writes a path of PATH_MAX bytes. False when it is longer. */
-static bool __attribute__((format(printf, 2, 3))) put_path(char *path, const char *format, ...)
+static bool PRINTF(2, 3) put_path(char *path, const char *format, ...)
 {
     va_list arguments;
     int size;

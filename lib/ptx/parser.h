@@ -64,8 +64,7 @@ bool parser_is_unended(const struct parser *parser);
 void parser_expected(struct parser *parser, const char *what);
 
 /* Fails with an error at `place`, which must lie in the text. */
-void parser_fail(struct parser *parser, size_t place, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+void parser_fail(struct parser *parser, size_t place, const char *format, ...) PRINTF(3, 4);
 
 /* The same, and goes on. Not after a failure. */
 #define parser_report(parser, ...) (parser_fail(parser, __VA_ARGS__), parser_recover(parser))

@@ -124,7 +124,7 @@ struct nvJitLink {
 
 /* Appends a line to the error log. Returns `result`. */
 nvJitLinkResult link_fail(struct nvJitLink *link, nvJitLinkResult result, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
+    PRINTF(3, 4);
 
 /* NVJITLINK_SUCCESS when inputs may still be added; otherwise reports an error. */
 nvJitLinkResult link_check_open(struct nvJitLink *link);
