@@ -97,7 +97,7 @@ static void print_language(void)
     puts("== phases");
     for (size_t i = 0; i < DRIVER_PHASES; i++)
         printf("%u %s%s\n", driver_phases[i].number, driver_phases[i].name,
-               driver_phases[i].is_teardown ? " (always)" : "");
+               driver_phases[i].failure == LINK_OK ? " (always)" : "");
 }
 
 /* The bytes by which words go on, and the characters that are shown as they are. */

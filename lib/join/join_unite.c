@@ -3,8 +3,8 @@
  * Sections of one name and type become one. They are cut into blocks that can move independently,
  * which stand in program order, so that the result does not depend on the chunk that a block came
  * from: data into objects (those that overlap stay together), .debug_frame into the pair of entries
- * that describes one function, .debug_line into units if each is of one function, as the built-in
- * assembler makes them. Sections that are not made as expected are concatenated in chunk order. */
+ * that describes one function, .debug_line into units if each is of one function, as in a chunk
+ * that has one. Sections that are not made as expected are concatenated in chunk order. */
 #include "join/join_plan.h"
 
 #include "base/context.h"

@@ -347,26 +347,25 @@ static bool free_unit(struct unit *unit)
  * keep the order of the text), 19 (Debug Info Setup: there is none; the module's own .debug_
  * sections describe code of another encoding), 22 (Output File Setup: the output is a buffer). */
 const struct phase driver_phases[DRIVER_PHASES] = {
-    {1, "Option Query and Cache Configuration", read_options, LINK_USAGE, false},
-    {2, "Cancellation Check", check_cancellation, LINK_CANCELLED, false},
-    {4, "Callback Registration", parse_module, LINK_FAILED, false},
-    {5, "SM Version Validation", check_versions, LINK_FAILED, false},
-    {6, "Mode Flag Dispatch", switches_choose_mode, LINK_FAILED, false},
-    {8, "Tools-Patch Warnings", results_check_patch, LINK_FAILED, false},
-    {9, "Compilation Flag Setup", switches_resolve, LINK_USAGE, false},
-    {10, "Hash Maps and Codegen Context", make_tables, LINK_FAILED, false},
-    {11, "Register Callbacks on Module IR", scope_build, LINK_FAILED, false},
-    {12, "Address Width and Register Budget", limit_registers, LINK_FAILED, false},
-    {13, "Entry Point Collection", scope_select, LINK_FAILED, false},
-    {14, "Transfer State into Codegen Context", apply_switches, LINK_FAILED, false},
-    {15, "init_callback(ctx, entries)", make_records, LINK_FAILED, false},
-    {20, "Reserved Register Configuration", reserve_registers, LINK_FAILED, false},
-    {21, "Build Per-Function Codegen Config and CodegenPipeline", prepare_functions, LINK_FAILED,
-     false},
-    {23, "Per-Function Compile Loop", compile_functions, LINK_FAILED, false},
-    {24, "Post-Compilation Cleanup", results_report, LINK_FAILED, false},
-    {25, "Pipeline Config Teardown", free_functions, LINK_OK, true},
-    {26, "Final Cleanup", free_unit, LINK_OK, true},
+    {1, "Option Query and Cache Configuration", read_options, LINK_USAGE},
+    {2, "Cancellation Check", check_cancellation, LINK_CANCELLED},
+    {4, "Callback Registration", parse_module, LINK_FAILED},
+    {5, "SM Version Validation", check_versions, LINK_FAILED},
+    {6, "Mode Flag Dispatch", switches_choose_mode, LINK_FAILED},
+    {8, "Tools-Patch Warnings", results_check_patch, LINK_FAILED},
+    {9, "Compilation Flag Setup", switches_resolve, LINK_USAGE},
+    {10, "Hash Maps and Codegen Context", make_tables, LINK_FAILED},
+    {11, "Register Callbacks on Module IR", scope_build, LINK_FAILED},
+    {12, "Address Width and Register Budget", limit_registers, LINK_FAILED},
+    {13, "Entry Point Collection", scope_select, LINK_FAILED},
+    {14, "Transfer State into Codegen Context", apply_switches, LINK_FAILED},
+    {15, "init_callback(ctx, entries)", make_records, LINK_FAILED},
+    {20, "Reserved Register Configuration", reserve_registers, LINK_FAILED},
+    {21, "Build Per-Function Codegen Config and CodegenPipeline", prepare_functions, LINK_FAILED},
+    {23, "Per-Function Compile Loop", compile_functions, LINK_FAILED},
+    {24, "Post-Compilation Cleanup", results_report, LINK_FAILED},
+    {25, "Pipeline Config Teardown", free_functions, LINK_OK},
+    {26, "Final Cleanup", free_unit, LINK_OK},
 };
 
 /* A warning that is treated as an error ends the compilation too. Errors are counted from the start
@@ -387,7 +386,7 @@ static enum link_code run_until_failure(void *argument)
 {
     struct unit *unit = argument;
 
-    for (size_t i = 0; i < DRIVER_PHASES && !driver_phases[i].is_teardown; i++) {
+    for (size_t i = 0; i < DRIVER_PHASES && driver_phases[i].failure != LINK_OK; i++) {
         if (unit_is_cancelled(unit))
             return LINK_CANCELLED;
         enum link_code code = run_phase(unit, i);
@@ -426,7 +425,7 @@ static enum link_code run_all(void *argument)
     enum link_code code = context_run(run_until_failure, unit);
 
     for (size_t i = 0; i < DRIVER_PHASES; i++)
-        if (driver_phases[i].is_teardown)
+        if (driver_phases[i].failure == LINK_OK)
             run_phase(unit, i);
     if (unit->switches.phase_trace)
         trace(unit);

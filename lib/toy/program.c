@@ -66,21 +66,7 @@ static bool is_shared(const struct object *object)
            (object->kind == DATA_UNDEFINED && object->other == STO_CUDA_SHARED);
 }
 
-/* Finds variables that only a linker can place, or that code refers to in a special way. */
-static const char *obstacle_in_objects(const struct unit *unit)
-{
-    for (size_t i = 0; i < unit->data.object_count; i++) {
-        const struct object *object = &unit->data.objects[i];
-
-        if (object->type != STT_CUDA_OBJECT)
-            return "it has textures, samplers or surfaces";
-        if (object->kind == DATA_COMMON ||
-            (object->kind == DATA_UNDEFINED && (!is_shared(object) || object->size)))
-            return "a variable is defined elsewhere";
-    }
-    return NULL;
-}
-
+/* Finds what only a linker can place, or code refers to in a special way. */
 static const char *obstacle_in_module(const struct unit *unit)
 {
     for (size_t i = 0; i < unit->scope.count; i++) {
@@ -97,8 +83,18 @@ static const char *obstacle_in_module(const struct unit *unit)
         return "it is debugged";
     if (unit->module.texmode_independent)
         return "it has independent textures";
-    return unit->switches.preserve_relocations ? "its relocations are preserved"
-                                               : obstacle_in_objects(unit);
+    if (unit->switches.preserve_relocations)
+        return "its relocations are preserved";
+    for (size_t i = 0; i < unit->data.object_count; i++) {
+        const struct object *object = &unit->data.objects[i];
+
+        if (object->type != STT_CUDA_OBJECT)
+            return "it has textures, samplers or surfaces";
+        if (object->kind == DATA_COMMON ||
+            (object->kind == DATA_UNDEFINED && (!is_shared(object) || object->size)))
+            return "a variable is defined elsewhere";
+    }
+    return NULL;
 }
 
 /* The stacks of the members' callees are known already. */

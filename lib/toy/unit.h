@@ -246,8 +246,8 @@ struct phase {
     uint8_t number;   /* in the description, which has 26 */
     const char *name; /* its heading there */
     bool (*run)(struct unit *unit);
-    enum link_code failure; /* the compilation's outcome when it fails */
-    bool is_teardown;       /* runs even if earlier phases failed */
+    enum link_code failure; /* the compilation's outcome when it fails; LINK_OK: a teardown, which
+                               runs even if earlier phases failed */
 };
 
 extern const struct phase driver_phases[DRIVER_PHASES];
