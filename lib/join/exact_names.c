@@ -241,11 +241,14 @@ static void put_list_strings(struct exact *join, const struct exact_list *list)
     }
 }
 
-/* Makes the names in the order of their creation. */
-static void create_strings(struct exact *join)
+/* Created names are put in the order of their creation, rewritten ones with the symbols' rows. */
+void exact_join_strings(struct exact *join)
 {
     struct exact_list lists[STRING_LISTS] = {0}, merged[STRING_LISTS] = {0};
 
+    buffer_char(&join->strings.bytes, '\0');
+    if (join->form->names == NAMES_REWRITTEN)
+        return;
     for (size_t i = 0; i < join->count; i++)
         divide_strings(join, &join->inputs[i], lists);
     for (size_t i = 0; i < STRING_LISTS; i++)
@@ -255,13 +258,6 @@ static void create_strings(struct exact *join)
     put_list_strings(join, &join->symbols[EXACT_GLOBALS]);
     put_list_strings(join, &merged[STRINGS_CONSTANTS]);
     put_list_strings(join, &merged[STRINGS_PARAMETERS]);
-}
-
-void exact_join_strings(struct exact *join)
-{
-    buffer_char(&join->strings.bytes, '\0');
-    if (join->form->names == NAMES_CREATED)
-        create_strings(join);
 }
 
 uint32_t exact_string(const struct exact *join, struct text name)

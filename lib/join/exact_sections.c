@@ -270,8 +270,11 @@ void exact_finish_headers(struct exact *join)
     struct image *image = &join->image;
     struct buffer *names = &join->scratch;
 
-    for (size_t i = 1; i < image->section_count; i++)
+    for (uint32_t i = 1; i < image->section_count; i++) {
         map_header(join, i);
+        if (exact_kind_of(join, i) == KIND_TARGET)
+            image->flags = (image->flags & CUBIN_FLAGS_MERGEABLE) | CUBIN_FLAGS_NOTE(i);
+    }
     buffer_char(names, '\0');
     for (size_t i = 0; i < join->section_names.count; i++) {
         const struct exact_item *item = &join->section_names.items[i];
@@ -285,9 +288,6 @@ void exact_finish_headers(struct exact *join)
     if (join->form->names == NAMES_REWRITTEN)
         buffer_zeros(names, exact_name_padding(join->base->cubin.has_twins));
     exact_take_data(join, EXACT_SECTION_NAMES);
-    for (uint32_t i = 1; i < image->section_count; i++)
-        if (exact_kind_of(join, i) == KIND_TARGET)
-            image->flags = (image->flags & CUBIN_FLAGS_MERGEABLE) | CUBIN_FLAGS_NOTE(i);
 }
 
 /* Sections stand in the file one after the other, aligned, as nvlink lays them out, except for two

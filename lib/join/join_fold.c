@@ -108,32 +108,33 @@ static void describe_symbol(struct fold *fold, uint32_t index)
     }
 }
 
-static bool is_bound_word(const struct fold *fold, const struct info_record *record, size_t word)
-{
-    return record->attribute == EIATTR_EXTERNS &&
-           fold->copy->input->is_bound[info_word(record->payload, word)];
-}
-
 /* Describes records, without symbols of EXTERNS that are bound; nothing of one if none is left. */
 static void describe_records(struct fold *fold, struct bytes data)
 {
+    struct buffer *to = fold->to;
     struct info_record record;
 
     while (info_next(&data, &record)) {
-        size_t words = info_symbol_words(&record), kept = 0;
+        size_t words = info_symbol_words(&record), start = to->size;
+        bool is_externs = record.attribute == EIATTR_EXTERNS;
         struct bytes rest = record.payload;
+        uint32_t kept = 0;
 
-        for (size_t i = 0; i < words; i++)
-            kept += !is_bound_word(fold, &record, i);
-        if (record.attribute == EIATTR_EXTERNS && kept == 0)
-            continue;
-        info_put_head(fold->to, record.format, record.attribute, record.value);
-        buffer_u32(fold->to, (uint32_t)kept);
-        for (size_t i = 0; i < words; i++)
-            if (!is_bound_word(fold, &record, i))
-                describe_symbol(fold, info_word(record.payload, i));
+        info_put_head(to, record.format, record.attribute, record.value);
+        buffer_u32(to, kept);
+        for (size_t i = 0; i < words; i++) {
+            uint32_t symbol = info_word(rest, i);
+
+            if (is_externs && fold->copy->input->is_bound[symbol])
+                continue;
+            describe_symbol(fold, symbol);
+            kept++;
+        }
+        memcpy(to->data + start + 4, &kept, sizeof kept);
         bytes_slice(rest, words * 4, rest.size - words * 4, &rest);
-        describe_bytes(fold->to, rest);
+        describe_bytes(to, rest);
+        if (is_externs && kept == 0)
+            to->size = start;
     }
 }
 
