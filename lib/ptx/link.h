@@ -41,10 +41,8 @@ struct scan {
     uint32_t stamp;
     /* Only when marks are requested: */
     bool wants_marks;
-    bool keeps_counters; /* a symbol's name looks like a counted label: leave those unchanged */
-    struct text last_counter; /* "$L__BB12", and its value */
-    uint32_t last_value;
-    struct table counters; /* their values, where a text has several */
+    bool keeps_counters;   /* a symbol's name looks like a counted label: leave those unchanged */
+    struct table counters; /* fronts of labels, "$L__BB12", to their values */
 };
 
 /* scan.c: true for a label of a form that compilers number through a module. */

@@ -72,17 +72,6 @@ static void add_mark(struct scan *scan, struct text place, enum program_mark_kin
         (struct program_mark){place.data, place.size, value, (uint8_t)kind};
 }
 
-/* The label's number counted in its function. Most functions have one number in all their labels.
- */
-static uint32_t value_of_front(struct scan *scan, struct text front)
-{
-    if (text_equal(front, scan->last_counter))
-        return scan->last_value;
-    scan->last_counter = front;
-    scan->last_value = table_add(&scan->counters, front, (uint32_t)scan->counters.count);
-    return scan->last_value;
-}
-
 /* True for "<function>_param_3". */
 static bool is_body_parameter(const struct scan *scan, struct text word)
 {
@@ -102,7 +91,8 @@ static void mark_word(struct scan *scan, struct text word, uint32_t symbol)
         add_mark(scan, (struct text){word.data, scan->owner->own_name.size}, MARK_NAME,
                  (uint32_t)(scan->owner - scan->program->symbols));
     else if (!scan->keeps_counters && find_counter(word, &front, &number))
-        add_mark(scan, number, MARK_COUNTER, value_of_front(scan, front));
+        add_mark(scan, number, MARK_COUNTER,
+                 table_add(&scan->counters, front, (uint32_t)scan->counters.count));
 }
 
 static void add_edit(struct scan *scan, struct text place, struct text replacement)
@@ -364,7 +354,6 @@ static void scan_words(struct scan *scan, struct text text, enum use use)
 void scan_item(struct scan *scan, const struct ptx_item *item)
 {
     scan->stamp++;
-    scan->last_counter = (struct text){0};
     if (scan->counters.count)
         table_free(&scan->counters);
     if (item->kind == PTX_FUNCTION) {
