@@ -6,12 +6,6 @@
  * pass over the program, and one child that demangles all names. */
 #include "ptx/link.h"
 
-#include <stddef.h>
-#include <string.h>
-
-#include "base/context.h"
-#include "base/memory.h"
-#include "diag/diag.h"
 #include "diag/symbol_names.h"
 #include "input/member.h"
 #include "options/consensus.h"

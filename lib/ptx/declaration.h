@@ -2,12 +2,6 @@
  * as bytes and references. Measured on ptxas; the error texts are ptxas's. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/memory.h"
-#include "base/text.h"
 #include "ptx/module.h"
 
 /* Role of a declaration. */

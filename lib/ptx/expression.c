@@ -9,8 +9,6 @@
  * the operand that it selects, with that operand's signedness. */
 #include "ptx/parser.h"
 
-#include <string.h>
-
 /* Deepest nesting of parentheses, signs and conditions; compilers write only a few levels. */
 #define DEEPEST 32u
 

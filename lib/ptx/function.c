@@ -6,9 +6,6 @@
  * The body is skipped here; scan.c reads it. */
 #include "ptx/parser.h"
 
-#include "base/memory.h"
-#include "base/context.h"
-
 static void parse_alignments(struct parser *parser, uint32_t *alignment)
 {
     while (parser_at_dot(parser, ".align"))

@@ -7,8 +7,6 @@
  * element's size, floats are accepted for .f and .b types only, integers for all but .f types. */
 #include "ptx/declaration.h"
 
-#include <string.h>
-
 #include "ptx/parser.h"
 
 /* Most dimensions; deeper arrays are rejected. The elements of a vector count as one more

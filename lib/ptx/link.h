@@ -1,9 +1,6 @@
 /* link.h: the steps of program_link, in their order. Private to ptx/. */
 #pragma once
 
-#include <stdbool.h>
-
-#include "base/text.h"
 #include "ptx/program.h"
 
 /* symbols.c: makes every module's entries and the program's symbols from its items. It makes them

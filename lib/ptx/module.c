@@ -1,9 +1,5 @@
 /* module.c: parses a module into items. Directives need not begin a line; several may share one. */
-#include "ptx/module.h"
 
-#include <string.h>
-
-#include "base/context.h"
 #include "ptx/parser.h"
 
 /* `.version 9.0`: the lexer reads the number as a decimal fraction. */

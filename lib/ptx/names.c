@@ -4,11 +4,9 @@
  * of two modules can then clash; all but the first are renamed. */
 #include <xxhash.h>
 
-#include "base/context.h"
 #include "base/search.h"
 #include "ptx/lexer.h"
 #include "ptx/link.h"
-#include "ptx/module.h"
 
 struct naming {
     struct program *program;

@@ -16,7 +16,6 @@
  * function (measured on nvptx-tools 0.20260402). */
 #include "ptx/program.h"
 
-#include "base/context.h"
 #include "base/search.h"
 
 #define DEFINED UINT32_C(0)

@@ -6,12 +6,6 @@
  * an item is complete. What is read meanwhile is zero or empty. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/memory.h"
-#include "base/text.h"
 #include "ptx/lexer.h"
 #include "ptx/module.h"
 

@@ -5,14 +5,9 @@
  * so the symbols in their initial values are live too. Under -lto, where libnvvm drops variables
  * that host code does not name, liveness of variables follows the same rules as that of functions.
  * Dead text is not scanned. */
-#include "ptx/program.h"
 
-#include "base/context.h"
-#include "diag/diag.h"
-#include "facts/targets.h"
 #include "input/used.h"
 #include "ptx/link.h"
-#include "ptx/module.h"
 
 /* Parses all modules of the sources. Goes on with the next source at a module with errors: what
  * follows in the same one would only repeat them. */

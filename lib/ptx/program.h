@@ -5,13 +5,6 @@
  * dropped, and symbols that would clash in one text are renamed. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "facts/targets.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "ptx/module.h"
 
 struct entry_selection; /* options/consensus.h */

@@ -10,7 +10,6 @@
  * calls in comments and labels of prototypes (prototype_7), and name parameters after their
  * function. So one more kernel changes the text of every kernel after it. A split with stable
  * chunks rewrites these places. */
-#include "base/context.h"
 #include "base/search.h"
 #include "ptx/lexer.h"
 #include "ptx/link.h"

@@ -1,9 +1,6 @@
 /* source_place.c: reads .loc directives and the file table, as far as messages need them. */
 #include "ptx/module.h"
 
-#include <string.h>
-
-#include "base/text.h"
 #include "ptx/lexer.h"
 
 static struct text rest_from(struct text text, const char *at)

@@ -3,12 +3,9 @@
  * The rules and messages are nvlink's (measured): of two weak definitions the first wins, a strong
  * one beats weak and common ones, of common ones the largest wins; two strong ones are an error.
  * Sizes, spaces and prototypes must agree. */
-#include "base/context.h"
 #include "base/search.h"
-#include "diag/diag.h"
 #include "ptx/declaration.h"
 #include "ptx/link.h"
-#include "ptx/module.h"
 
 struct resolver {
     struct program *program;

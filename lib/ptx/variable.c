@@ -6,7 +6,6 @@
  * an item that shares the prefix, so that a chunk can declare it alone. */
 #include "ptx/declaration.h"
 #include "ptx/parser.h"
-#include "ptx/module.h"
 
 /* `.unified(19, 95)`: both numbers are required (measured). */
 static void parse_unified(struct parser *parser, struct ptx_variable *variable)

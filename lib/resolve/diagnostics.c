@@ -1,7 +1,6 @@
 /* diagnostics.c: the same notes as for PTX (ptx/check.c), as far as cubins have the data. */
 #include "resolve/resolve_steps.h"
 
-#include "diag/diag.h"
 #include "diag/symbol_names.h"
 #include "input/member.h"
 #include "ptx/program.h"

@@ -15,7 +15,6 @@
 #include "resolve/resolve_steps.h"
 
 #include "base/context.h"
-#include "base/search.h"
 #include "diag/diag.h"
 #include "diag/symbol_names.h"
 

@@ -1,8 +1,6 @@
 /* limits.c: checks across cubins. Rules and messages as measured on nvlink. */
 #include "resolve/resolve_steps.h"
 
-#include <stdlib.h>
-
 #include "cubin/contents.h"
 #include "diag/diag.h"
 #include "diag/symbol_names.h"

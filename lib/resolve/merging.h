@@ -11,17 +11,8 @@
  * Each step fills in fields of its own, which later steps only read. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include "base/memory.h"
 #include "base/search.h"
-#include "cubin/cubin.h"
-#include "cubin/format.h"
 #include "cubin/image.h"
-#include "facts/targets.h"
 #include "resolve/request.h"
 
 #define MERGE_NONE UINT32_MAX /* no symbol, section, file ... */

@@ -4,7 +4,6 @@
 
 #include "cubin/contents.h"
 #include "diag/diag.h"
-#include "facts/targets.h"
 #include "input/used.h"
 
 /* The rest of the flags must agree. */

@@ -6,10 +6,8 @@
  *
  * Declarations are generated from the signatures: ptxas accepts a declaration only with the linkage
  * of the definition in the same text, or .extern (measured). */
-#include "base/context.h"
 #include "base/search.h"
 #include "ptx/lexer.h"
-#include "ptx/module.h"
 #include "split/plan.h"
 
 /* The linkage that a symbol's definition has in its chunk. */

@@ -5,10 +5,8 @@
  * Line tables contain line numbers of the PTX, and the PTX itself. ptxas makes them for all kernels
  * of a text that has a .loc anywhere, even in a function that nothing calls and that it drops
  * (measured): every chunk ends with such a function. */
-#include <string.h>
 
 #include "ptx/lexer.h"
-#include "ptx/module.h"
 #include "split/plan.h"
 
 /* Writes a line of the header; messages of the assembler about it are about a module's line. */

@@ -10,11 +10,6 @@
  * offsets in bank 4 follow that order: such a program is one chunk. */
 #include "split/plan.h"
 
-#include <string.h>
-
-#include "facts/targets.h"
-#include "ptx/module.h"
-
 /* Copies of functions, and the other parts that chunks repeat, may add this share of the program's
  * text: they cost one processor what a second one saves. */
 #define LARGEST_EXACT_GROWTH(total) ((total) / 4)

@@ -4,9 +4,7 @@
 
 #include <inttypes.h>
 
-#include "base/memory.h"
 #include "diag/escape.h"
-#include "ptx/module.h"
 
 static const char *role_in_chunk(const struct plan *plan, uint32_t symbol, uint32_t chunk)
 {

@@ -14,10 +14,6 @@
 #include <inttypes.h>
 #include <xxhash.h>
 
-#include "base/memory.h"
-#include "base/context.h"
-#include "base/text.h"
-#include "ptx/module.h"
 #include "split/plan.h"
 
 #define PATH_HASH_DIGITS 8u

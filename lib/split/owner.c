@@ -8,8 +8,6 @@
  * by themselves. */
 #include "split/plan.h"
 
-#include "ptx/module.h"
-
 static void note_use(struct plan *plan, uint32_t symbol, uint32_t chunk)
 {
     struct placement *placement = &plan->placements[symbol];

@@ -8,8 +8,6 @@
  * work. */
 #include "split/plan.h"
 
-#include "ptx/module.h"
-
 bool plan_is_whole(const struct plan *plan, uint32_t module)
 {
     return plan->program->modules[module]->has_full_debug && !plan->repeats_debug;

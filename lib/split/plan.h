@@ -2,13 +2,6 @@
  * files. Private to split/. */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/memory.h"
-#include "ptx/module.h"
-#include "ptx/program.h"
 #include "split/split.h"
 
 #define NO_CHUNK CHUNK_NONE

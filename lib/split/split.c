@@ -1,13 +1,8 @@
 /* split.c: makes the plan, writes the chunks, and lists the symbols for the merger. */
-#include "split/split.h"
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/context.h"
-#include "base/memory.h"
 #include "base/search.h"
-#include "ptx/module.h"
 #include "split/plan.h"
 
 static void find_whole_modules(struct plan *plan)

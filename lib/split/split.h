@@ -6,12 +6,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "base/memory.h"
-#include "base/text.h"
 #include "ptx/program.h"
 
 struct buffer; /* base/memory.h */

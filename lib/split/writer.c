@@ -11,11 +11,8 @@
 #include <stdlib.h>
 #include <xxhash.h>
 
-#include "base/memory.h"
 #include "base/search.h"
-#include "base/text.h"
 #include "ptx/lexer.h"
-#include "ptx/module.h"
 
 /* Bytes of the sources that stay in memory beside the chunks. */
 #define KEPT_BYTES (16u << 20)
