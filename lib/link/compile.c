@@ -242,8 +242,8 @@ static bool is_ptxas_certain(const struct link *link)
 
     return link->members.lto_count > 0 && link->members.ptx_count == 0 && state_is_program(link) &&
            !state_is_split(link) && !state_is_sass(link) && !link->agreement.debug &&
-           state_is_ptxas(link) && !link->cache && !state_distribution(link) && !request->dry_run &&
-           !request->emit_ptx && !request->merge.strip_debug &&
+           state_assembles_by(link, "ptxas") && !link->cache && !state_distribution(link) &&
+           !request->dry_run && !request->emit_ptx && !request->merge.strip_debug &&
            (request->limits.memory == 0 || request->limits.memory == MEMORY_BUDGET_UNLIMITED);
 }
 

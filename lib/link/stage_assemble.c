@@ -60,7 +60,7 @@ static const char *const *assembler_options(struct link *link, const struct chun
     if (chunks->count > 1 || link->entries.pattern_count)
         given = link->entries.others;
     /* The built-in assembler makes executables only if it is told to. */
-    if (state_is_exact(link) && is_whole(link, chunks) && state_is_builtin(link)) {
+    if (state_is_exact(link) && is_whole(link, chunks) && state_assembles_by(link, "builtin")) {
         word_list_add_all(&words, given);
         word_list_add(&words, "--executable");
         given = word_list_end(&words);

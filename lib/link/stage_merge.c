@@ -123,7 +123,7 @@ static bool join_group_chunks(struct link *link, size_t index)
         for (size_t i = 0; i < program->count; i++)
             views[i] = &merged->chunk_cubins[program->first + i];
         ok = join_cubins(joined, views, program->count, symbols, program->symbol_count,
-                         !state_is_split(link) && !state_is_builtin(link));
+                         !state_is_split(link) && !state_assembles_by(link, "builtin"));
         if (ok)
             align_dynamic_arrays(joined, symbols, program->symbol_count);
     }

@@ -308,18 +308,11 @@ bool stage_open(struct link *link)
 
 static const char *kind_name(uint32_t kind)
 {
-    switch (kind) {
-    case FATBIN_PTX:
-        return "PTX";
-    case FATBIN_ELF:
-        return "ELF";
-    case FATBIN_NVVM:
-        return "LTO-IR";
-    case FATBIN_BITCODE:
-        return "LLVM bitcode";
-    default:
-        return "unknown kind";
-    }
+    return kind == FATBIN_PTX       ? "PTX"
+           : kind == FATBIN_ELF     ? "ELF"
+           : kind == FATBIN_NVVM    ? "LTO-IR"
+           : kind == FATBIN_BITCODE ? "LLVM bitcode"
+                                    : "unknown kind";
 }
 
 /* The target, and every candidate with its role. */

@@ -96,7 +96,7 @@ static bool needs_probe(struct link *link)
     char *path;
     int age;
 
-    if (!state_is_ptxas(link))
+    if (!state_assembles_by(link, "ptxas"))
         return false;
     path = ptxas_find(&link->request->assembler, NULL);
     CONTEXT_DEFER(memory_cleanup, &path);

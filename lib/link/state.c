@@ -73,14 +73,14 @@ bool state_keeps_exported(const struct link *link)
     const struct entry_selection *entries = &link->entries;
 
     return ((entries->is_extensible && !entries->is_compile_only) || entries->is_patch) &&
-           !state_is_ptxas(link);
+           !state_assembles_by(link, "ptxas");
 }
 
-bool state_is_ptxas(const struct link *link)
+bool state_assembles_by(const struct link *link, const char *assembler)
 {
-    const struct assembler_request *assembler = &link->request->assembler;
+    const struct assembler_request *request = &link->request->assembler;
 
-    return !assembler->own && assembler->name && strcmp(assembler->name, "ptxas") == 0;
+    return !request->own && strcmp(request->name ?: "builtin", assembler) == 0;
 }
 
 /* Only for ptxas is it known that its whole programs are final code. */
@@ -88,15 +88,9 @@ bool state_may_be_exact(const struct link *link)
 {
     enum split_mode mode = link->request->split_mode;
 
-    return (mode == SPLIT_MODE_EXACT || (mode == SPLIT_MODE_AUTO && state_is_ptxas(link))) &&
+    return (mode == SPLIT_MODE_EXACT ||
+            (mode == SPLIT_MODE_AUTO && state_assembles_by(link, "ptxas"))) &&
            state_is_program(link);
-}
-
-bool state_is_builtin(const struct link *link)
-{
-    const char *name = link->request->assembler.name;
-
-    return (!name || strcmp(name, "builtin") == 0) && !link->request->assembler.own;
 }
 
 /* If chunks are whole programs, LTO-IR is compiled as in a link that is not split. */

@@ -137,15 +137,12 @@ const struct distribution *state_distribution(const struct link *link);
 /* True when participating code has to be assembled. */
 bool state_has_ptx(const struct link *link);
 
-/* Whether the built-in assembler is the link's. */
-bool state_is_builtin(const struct link *link);
-
 /* True when the program may be cut into several chunks that are relocatable; for chunks that are
  * whole programs, see state_may_be_exact(). */
 bool state_is_split(const struct link *link);
 
-/* Whether ptxas is the link's assembler. */
-bool state_is_ptxas(const struct link *link);
+/* Whether that is the link's assembler: "ptxas", "builtin". */
+bool state_assembles_by(const struct link *link, const char *assembler);
 
 /* True under -lto if chunks of the program may become whole programs. How LTO-IR is compiled and
  * what is marked in PTX depend on it, before it is known whether they do. */

@@ -26,7 +26,9 @@
 /* Threads that may call exit() at the same time. glibc has room for 32 handlers without malloc. */
 #define EXIT_HANDLERS 16
 
-/* How long a thread waits for the link thread to end the program, which takes milliseconds. */
+/* How a thread tells the link thread to end the program, and how long it waits for that, which
+ * takes milliseconds. */
+#define HAND_OVER_SIGNAL  SIGRTMAX
 #define HAND_OVER_SECONDS 30
 
 /* Room for a signal frame with all vector registers, and a handler's few calls. */
@@ -52,11 +54,6 @@ static bool (*_Atomic find_culprit)(const void *address, const char **path, cons
 
 /* Tokens must not be given back twice. */
 static atomic_flag is_finishing = ATOMIC_FLAG_INIT;
-
-static int hand_over_signal(void)
-{
-    return SIGRTMAX;
-}
 
 /* Ends the process by system call, since _exit may be replaced. */
 static _Noreturn void leave_process(int status)
@@ -108,7 +105,7 @@ static void end_program(const struct end *end)
         /* The first event counts; other threads only wait. */
         if (!atomic_flag_test_and_set(&is_handed)) {
             handed = *end;
-            tgkill(link_process, link_process, hand_over_signal());
+            tgkill(link_process, link_process, HAND_OVER_SIGNAL);
         }
         nanosleep(&pause, NULL);
     }
@@ -277,7 +274,7 @@ static void unblock_crashes(void)
     sigemptyset(&set);
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++)
         sigaddset(&set, crashes[i]);
-    sigaddset(&set, hand_over_signal());
+    sigaddset(&set, HAND_OVER_SIGNAL);
     sigprocmask(SIG_UNBLOCK, &set, NULL);
 }
 
@@ -312,10 +309,10 @@ void cleanup_prepare(const char *program, void (*function)(void))
         use_stack(stack);
     sigfillset(&hand_over.sa_mask);
     end.sa_mask = stop.sa_mask = hand_over.sa_mask;
-    sigaction(hand_over_signal(), &hand_over, NULL);
+    sigaction(HAND_OVER_SIGNAL, &hand_over, NULL);
     set_handlers(crashes, sizeof crashes / sizeof *crashes, &end);
     set_handlers(others, sizeof others / sizeof *others, &end);
-    for (int number = SIGRTMIN; number < hand_over_signal(); number++)
+    for (int number = SIGRTMIN; number < HAND_OVER_SIGNAL; number++)
         set_handler(number, &end);
     set_handlers(stops, sizeof stops / sizeof *stops, &stop);
     unblock_crashes();

@@ -228,12 +228,15 @@ int descriptor_memory_file(const char *name)
 
 bool capture_pipe(int fds[2])
 {
-    if (pipe2(fds, O_CLOEXEC) || !descriptor_pair_above_standard(fds))
-        return false;
-    if (fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0)
+    bool is_open = pipe2(fds, O_CLOEXEC) == 0 && descriptor_pair_above_standard(fds);
+
+    if (is_open && fcntl(fds[0], F_SETFL, O_NONBLOCK) == 0)
         return true;
-    close(fds[0]);
-    close(fds[1]);
+    for (int i = 0; i < 2; i++) {
+        if (is_open)
+            close(fds[i]);
+        fds[i] = -1;
+    }
     return false;
 }
 

@@ -52,7 +52,8 @@ struct capture {
     bool cut; /* there was more than the limit, or than memory for it */
 };
 
-/* A pipe, closed on exec, above standard descriptors; reads do not block. False with errno. */
+/* A pipe, closed on exec, above standard descriptors; reads do not block. False with errno; both
+ * ends are -1 then. */
 bool capture_pipe(int fds[2]);
 
 /* Reads what is in the pipe now. False at its end. */

@@ -385,21 +385,13 @@ static bool follow_job(const struct exec_request *request, int answers, int prin
     return read(answers, answer, sizeof *answer) == sizeof *answer;
 }
 
-static bool open_pipe(int fds[2])
-{
-    if (capture_pipe(fds))
-        return true;
-    fds[0] = fds[1] = -1;
-    return false;
-}
-
 static bool open_pipes(struct job_pipes *pipes)
 {
     bool ok;
 
     lock_servers();
     *pipes = (struct job_pipes){{-1, -1}, {-1, -1}, all.pipes};
-    ok = open_pipe(pipes->answers) && open_pipe(pipes->printed);
+    ok = capture_pipe(pipes->answers) && capture_pipe(pipes->printed);
     all.pipes = pipes;
     pthread_mutex_unlock(&all.lock);
     return ok;
