@@ -163,7 +163,6 @@ static inline bool merged_is_twin(enum section_class class)
     return class >= CLASS_TWIN_TEXT && class <= CLASS_TWIN_SYMTAB;
 }
 
-/* Where an input section's contents went. */
 static inline const struct merged_place *merging_place(const struct merging *m, size_t file,
                                                        size_t section)
 {
@@ -244,7 +243,6 @@ struct text layout_list_name(struct merging *m, const struct section_facts *fact
  * relocations or of Mercury's), which is added if it is new. Returns its index. */
 uint32_t layout_list(struct merging *m, uint32_t target, uint32_t type, uint64_t flags);
 
-/* Adds a relocation to its list. */
 void layout_add_relocation(struct merging *m, const struct merged_relocation *relocation);
 
 /* Writes the contents of all lists, once symbols have their rows. An error if a kept relocation
@@ -419,7 +417,6 @@ static inline bool ordering_is_extended(const struct merging *m)
  * m->out->rows. Comes after the sections have their indices. */
 void symtab_assign(struct merging *m);
 
-/* Whether a symbol is written. */
 bool symtab_writes(const struct merging *m, uint32_t symbol);
 
 /* Whether what merged_local says of a cubin is shared memory outside kernels, which may have no
