@@ -55,8 +55,7 @@ enum exec_end {
 struct exec_result {
     enum exec_end end;
     int code;
-    char *
-        output; /* standard output and error as they came, NUL-terminated, malloc'ed; NULL = none */
+    char *output; /* of both outputs as it came, NUL-terminated, malloc'ed; NULL = none */
     size_t output_size;
     bool output_cut; /* there was more than the limit, or than memory for it */
     uint64_t peak; /* peak memory in bytes (ru_maxrss), by Linux's count at least what this process
