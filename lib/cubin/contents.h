@@ -95,7 +95,10 @@ bool frames_next(struct bytes data, size_t *at, struct frame *frame);
  * They are carried over as they are, each for itself, or the link fails: leaving them out might
  * change what the program does. Records of .nv.compat are left out, as they are in every link by
  * nvlink 13.0 to 13.5. */
-bool unknown_is(const struct cubin_section *section);
+static inline bool unknown_is(const struct cubin_section *section)
+{
+    return section->type != SHT_NULL && !section->facts;
+}
 
 /* True for such a record of .nv.info, .nv.info.F, their twins or .nv.compat. */
 static inline bool unknown_is_record(const struct cubin_section *section,

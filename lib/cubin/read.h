@@ -45,15 +45,10 @@ bool read_damaged(const struct reader *reader, const char *format, ...) PRINTF(2
  * lies outside or the budget is used up. */
 bool read_name(struct reader *reader, struct bytes strings, uint64_t offset, struct text *name);
 
-/* Checks that the names of sections match their types and the sections that they belong to. */
-bool read_check_names(const struct reader *reader);
-
-/* Decodes and checks the symbol table, and the Mercury one. */
+/* The parts in order: symbol tables, Mercury's among them; records of relocations; sections that
+ * refer to symbols and strings: code, info records, call graph, prototypes, notes; and names of
+ * sections, which must match their types and the sections that they belong to. */
 bool read_symbols(struct reader *reader);
-
-/* Decodes and checks the records of all relocation sections. */
 bool read_relocations(struct reader *reader);
-
-/* Checks the sections that refer to symbols and strings: code, info records, call graph,
- * prototypes, notes. */
 bool read_check_contents(struct reader *reader);
+bool read_check_names(const struct reader *reader);

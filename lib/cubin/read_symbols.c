@@ -199,17 +199,6 @@ static bool find_symbol_tables(struct reader *reader)
     return true;
 }
 
-/* The contents of SHT_SYMTAB_SHNDX, if there is one. */
-static struct bytes find_indices(const struct cubin *cubin)
-{
-    struct bytes indices = {0};
-
-    for (size_t i = 1; i < cubin->section_count; i++)
-        if (cubin->sections[i].type == SHT_SYMTAB_SHNDX && cubin->sections[i].link == cubin->symtab)
-            indices = cubin->sections[i].data;
-    return indices;
-}
-
 bool read_symbols(struct reader *reader)
 {
     struct cubin *cubin = reader->cubin;
@@ -227,7 +216,9 @@ bool read_symbols(struct reader *reader)
     table = cubin->sections[cubin->symtab].data;
     cubin->symbol_count = table.size / SYMBOL_SIZE;
     cubin->symbols = arena_alloc(&cubin->arena, cubin->symbol_count, sizeof *cubin->symbols);
-    reader->indices = find_indices(cubin);
+    for (size_t i = 1; i < cubin->section_count; i++)
+        if (cubin->sections[i].type == SHT_SYMTAB_SHNDX && cubin->sections[i].link == cubin->symtab)
+            reader->indices = cubin->sections[i].data;
     for (size_t i = 0; i < cubin->symbol_count; i++)
         if (!read_symbol(reader, table, i))
             return false;

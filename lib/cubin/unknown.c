@@ -3,11 +3,6 @@
 
 #include "diag/diag.h"
 
-bool unknown_is(const struct cubin_section *section)
-{
-    return section->type != SHT_NULL && !section->facts;
-}
-
 /* By section of the cubin: it has relocations. */
 static const bool *find_relocated(const struct cubin *cubin, struct arena *arena)
 {
