@@ -5,7 +5,6 @@
  * ptxas's addend. */
 #include "resolve/resolve_steps.h"
 
-#include "base/context.h"
 #include "cubin/contents.h"
 
 /* A CIE and the FDEs after it that are kept. */

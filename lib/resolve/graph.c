@@ -14,7 +14,6 @@
  * recursive functions is finished only after all that the set can reach (base/search.h). */
 #include "resolve/resolve_steps.h"
 
-#include "base/context.h"
 #include "diag/diag.h"
 #include "diag/symbol_names.h"
 

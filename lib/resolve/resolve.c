@@ -7,7 +7,6 @@
  * rules were measured on nvlink. */
 #include "resolve/resolve_steps.h"
 
-#include "base/context.h"
 #include "diag/diag.h"
 
 /* nvlink writes notes first, then each function and its code, then kernels' parameters that are
