@@ -22,9 +22,9 @@ static const char *find_twin_owners(struct merging *m, size_t file)
     const char *wrong = cubin_twins_check(cubin);
 
     for (size_t i = 1; !wrong && i < cubin->section_count; i++) {
-        uint32_t owner = cubin_twin_is_owned(&cubin->sections[i])
-                             ? merging_twin_owner(m, file, &cubin->sections[i])
-                             : MERGE_NONE;
+        const struct cubin_section *section = &cubin->sections[i];
+        uint32_t code = cubin_twin_is_owned(section) ? cubin_twin_code(cubin, section) : 0;
+        uint32_t owner = code ? merging_owner(m, file, code) : MERGE_NONE;
 
         if (owner != MERGE_NONE)
             m->resolved.owner_of[m->section_base[file] + i] = owner;

@@ -121,6 +121,21 @@ static void read_prototypes(struct merging *m, struct reading *reading, size_t f
     }
 }
 
+static void reverse_lists(struct merged_lists *lists, size_t key_count)
+{
+    for (size_t key = 0; key < key_count; key++) {
+        uint32_t low = lists->first[key];
+        uint32_t high = lists->first[key + 1];
+
+        while (low + 1 < high) {
+            uint32_t item = lists->items[low];
+
+            lists->items[low++] = lists->items[--high];
+            lists->items[high] = item;
+        }
+    }
+}
+
 static void sort_into_lists(struct merging *m, const struct reading *reading)
 {
     struct call_graph *graph = &m->graph;
@@ -131,9 +146,9 @@ static void sort_into_lists(struct merging *m, const struct reading *reading)
         index_lists_make_distinct(&m->arena, &reading->references, symbols, symbols);
     /* Measured: two indirect calls of one function with one prototype stay two entries. */
     graph->called = index_lists_make(&m->arena, &reading->called, symbols);
-    index_lists_reverse(&graph->calls, symbols);
-    index_lists_reverse(&graph->references, symbols);
-    index_lists_reverse(&graph->called, symbols);
+    reverse_lists(&graph->calls, symbols);
+    reverse_lists(&graph->references, symbols);
+    reverse_lists(&graph->called, symbols);
     graph->taken = index_lists_make_distinct(&m->arena, &reading->taken, symbols, prototypes);
     graph->candidates = index_lists_invert(&m->arena, &graph->taken, symbols, prototypes);
 }

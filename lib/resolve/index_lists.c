@@ -58,21 +58,6 @@ struct merged_lists index_lists_make_distinct(struct arena *arena, const struct 
     return lists;
 }
 
-void index_lists_reverse(struct merged_lists *lists, size_t key_count)
-{
-    for (size_t key = 0; key < key_count; key++) {
-        uint32_t low = lists->first[key];
-        uint32_t high = lists->first[key + 1];
-
-        while (low + 1 < high) {
-            uint32_t item = lists->items[low];
-
-            lists->items[low++] = lists->items[--high];
-            lists->items[high] = item;
-        }
-    }
-}
-
 struct merged_lists index_lists_invert(struct arena *arena, const struct merged_lists *lists,
                                        size_t key_count, size_t item_count)
 {

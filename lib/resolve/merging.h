@@ -57,9 +57,6 @@ struct merged_lists index_lists_make_distinct(struct arena *arena, const struct 
 struct merged_lists index_lists_invert(struct arena *arena, const struct merged_lists *lists,
                                        size_t key_count, size_t item_count);
 
-/* Reverses each list. */
-void index_lists_reverse(struct merged_lists *lists, size_t key_count);
-
 static inline size_t index_lists_count(const struct merged_lists *lists, uint32_t key)
 {
     return lists->first[key + 1] - lists->first[key];
@@ -357,16 +354,6 @@ static inline uint32_t merging_holder(const struct merging *m, const struct merg
                    cubin_has_section(m->cubins[symbol->file], symbol->input_section)
                ? merging_owner(m, symbol->file, symbol->input_section)
                : MERGE_NONE;
-}
-
-/* The function of a Mercury section: the twin of its code, info about that, or relocations of it;
- * or MERGE_NONE. */
-static inline uint32_t merging_twin_owner(const struct merging *m, size_t file,
-                                          const struct cubin_section *section)
-{
-    uint32_t code = cubin_twin_code(m->cubins[file], section);
-
-    return code ? merging_owner(m, file, code) : MERGE_NONE;
 }
 
 /* An alias's function; any other symbol itself. */

@@ -32,7 +32,7 @@ static void put_remarks(const struct plan *plan, uint32_t symbol, uint32_t chunk
     const struct placement *placement = &plan->placements[symbol];
 
     if (!plan_defines(plan, symbol, chunk)) {
-        if (placement->chunk == NO_CHUNK)
+        if (placement->chunk == CHUNK_NONE)
             buffer_string(out, "; no chunk defines it");
         else
             buffer_printf(out, "; in chunk %" PRIu32, placement->chunk);

@@ -12,7 +12,7 @@ static void note_use(struct plan *plan, uint32_t symbol, uint32_t chunk)
 {
     struct placement *placement = &plan->placements[symbol];
 
-    placement->has_users |= placement->first_user != NO_CHUNK && placement->first_user != chunk;
+    placement->has_users |= placement->first_user != CHUNK_NONE && placement->first_user != chunk;
     if (chunk < placement->first_user)
         placement->first_user = chunk;
 }
@@ -83,7 +83,7 @@ static void find_variable_owners(struct plan *plan)
     for (uint32_t i = 0; i < count; i++) {
         struct placement *placement = &plan->placements[i];
 
-        if (!plan_is_variable(plan, i) || placement->first_user == NO_CHUNK)
+        if (!plan_is_variable(plan, i) || placement->first_user == CHUNK_NONE)
             continue;
         placement->chunk = placement->first_user < plan->chunk_count ? placement->first_user : 0;
         queue[queued++] = i;
@@ -95,14 +95,14 @@ static void find_variable_owners(struct plan *plan)
             for (uint32_t j = 0; j < symbol->reference_count; j++) {
                 uint32_t used = symbol->references[j];
 
-                if (!plan_is_variable(plan, used) || plan->placements[used].chunk != NO_CHUNK)
+                if (!plan_is_variable(plan, used) || plan->placements[used].chunk != CHUNK_NONE)
                     continue;
                 plan->placements[used].chunk = plan->placements[queue[next]].chunk;
                 queue[queued++] = used;
             }
         }
         /* Unreferenced variables go into the first chunk. */
-        if (i < count && plan_is_variable(plan, i) && plan->placements[i].chunk == NO_CHUNK) {
+        if (i < count && plan_is_variable(plan, i) && plan->placements[i].chunk == CHUNK_NONE) {
             plan->placements[i].chunk = 0;
             queue[queued++] = i;
         }
@@ -132,11 +132,11 @@ static void replicate_variables(struct plan *plan)
         bool is_shared = !symbol->is_function && symbol->item->variable.space == PTX_SPACE_SHARED;
 
         if (!plan_is_variable(plan, i) ||
-            !(placement->has_users || (plan->names && placement->first_user != NO_CHUNK)))
+            !(placement->has_users || (plan->names && placement->first_user != CHUNK_NONE)))
             continue;
         if (is_shared || symbol->linkage == PTX_COMMON) {
             placement->is_replicated = true;
-            placement->chunk = NO_CHUNK;
+            placement->chunk = CHUNK_NONE;
         }
     }
 }
@@ -147,10 +147,10 @@ static void promote_internal(struct plan *plan)
         const struct program_symbol *symbol = &plan->program->symbols[i];
         struct placement *placement = &plan->placements[i];
 
-        if (placement->chunk == NO_CHUNK || symbol->linkage != PTX_INTERNAL)
+        if (placement->chunk == CHUNK_NONE || symbol->linkage != PTX_INTERNAL)
             continue;
         if ((plan->names && !symbol->is_function) || placement->has_users ||
-            (placement->first_user != NO_CHUNK && placement->first_user != placement->chunk))
+            (placement->first_user != CHUNK_NONE && placement->first_user != placement->chunk))
             placement->is_promoted = true;
     }
     /* An alias has the binding of its target function (measured). */
@@ -172,7 +172,7 @@ static void place_in_all(struct plan *plan)
         placement->is_promoted = false;
         if (!plan_is_variable(plan, i))
             continue;
-        placement->chunk = NO_CHUNK;
+        placement->chunk = CHUNK_NONE;
         placement->is_replicated = true;
     }
 }

@@ -4,17 +4,15 @@
 
 #include "split/split.h"
 
-#define NO_CHUNK CHUNK_NONE
-
 /* Prefix of the closing kernels' names. */
 #define BANK4_STEM "__minilink_closing_"
 
 /* The plan for one symbol of the program; same index. */
 struct placement {
-    uint32_t chunk;      /* of its definition; NO_CHUNK if it is replicated or not defined */
+    uint32_t chunk;      /* of its definition; CHUNK_NONE if it is replicated or not defined */
     uint32_t unit;       /* of functions: the function that leads its unit; itself when alone */
     uint64_t weight;     /* of functions: bytes of text; of a unit's leader: of the whole unit */
-    uint32_t first_user; /* lowest chunk that names it, or NO_CHUNK */
+    uint32_t first_user; /* lowest chunk that names it, or CHUNK_NONE */
     uint32_t copies;     /* of a replicated function: number of chunks that have it */
     uint32_t lightest;   /* and the one with the least work */
     bool has_users;      /* more than one chunk names it */

@@ -24,7 +24,7 @@ static void start_plan(struct plan *plan)
     for (uint32_t i = 0; i < program->symbol_count; i++) {
         const struct program_symbol *symbol = &program->symbols[i];
 
-        plan->placements[i] = (struct placement){.chunk = NO_CHUNK, .first_user = NO_CHUNK};
+        plan->placements[i] = (struct placement){.chunk = CHUNK_NONE, .first_user = CHUNK_NONE};
         if (plan_is_unit(plan, i)) {
             plan->total_weight += symbol->item->text.size;
             plan->function_count++;
@@ -66,9 +66,9 @@ static void list_chunk_symbols(struct chunks *chunks, const struct plan *plan, u
         if (!symbol->is_live)
             continue;
         name = arena_text(&chunks->arena, plan_name(plan, i));
-        chunks->sources[chunks->symbol_count] =
-            (struct chunk_source){program->modules[symbol->module]->file,
-                                  chunk == NO_CHUNK ? NO_CHUNK : first + chunk, symbol->is_entry};
+        chunks->sources[chunks->symbol_count] = (struct chunk_source){
+            program->modules[symbol->module]->file,
+            chunk == CHUNK_NONE ? CHUNK_NONE : first + chunk, symbol->is_entry};
         if (!text_equal(symbol->own_name, name))
             table_add(&chunks->changed, name, (uint32_t)chunks->symbol_count);
         chunks->symbols[chunks->symbol_count++] = (struct chunk_symbol){
