@@ -267,8 +267,8 @@ static void run_plainly(struct run *run, struct exec_request request, struct exe
                            shows_names(run->job) ? SHOWN_OUTPUT : pass[1], pass[2], pass[3]};
 
     request.argv = command_of(&run->arena, run->ptxas, run->job, tokens ? "--jobserver" : NULL,
-                               arena_printf(&run->arena, "/dev/fd/%d", pass_as[0]),
-                               arena_printf(&run->arena, "/dev/fd/%d", pass_as[1]));
+                              arena_printf(&run->arena, "/dev/fd/%d", pass_as[0]),
+                              arena_printf(&run->arena, "/dev/fd/%d", pass_as[1]));
     request.pass = pass;
     request.pass_as = pass_as;
     request.pass_count = tokens ? 4 : 2;

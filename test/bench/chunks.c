@@ -116,7 +116,8 @@ static void measure_overhead(struct chunks *chunks, struct assemble_request requ
         cost = measure(chunks, &request);
         printf("chunks: %6zu on 2 threads, %s: %.2f us each, %.2f us of CPU; it slept %.3f times "
                "and was preempted %.4f times for each\n",
-               counts[i], request.limits.jobserver == JOBSERVER_OFF ? "no jobserver" : "a jobserver",
+               counts[i],
+               request.limits.jobserver == JOBSERVER_OFF ? "no jobserver" : "a jobserver",
                cost.wall * 1e6 / count, cost.cpu * 1e6 / count, cost.slept / count,
                cost.preempted / count);
     }
