@@ -208,7 +208,7 @@ $(BUILD)/fault.so: test/fault/fault.c Makefile
 check_arguments_PARTS = $(call parts_of,minilink)
 check_option_table_PARTS = $(call parts_of,minilink)
 check_join_PARTS = test/unit/cubin/cubin_image.c
-check_contents_PARTS = lib/library/nvjitlink/contents.c
+check_contents_PARTS = $(NVJITLINK_SOURCES)
 check_words_PARTS = lib/library/nvjitlink/options.c
 
 define unit_test

@@ -2,21 +2,14 @@
  *
  * The link thread makes the work items, has them run (dispatch.h), and takes the results in chunk
  * order when all have ended; a worker sees only its own item. */
-#include "assemble/assemble.h"
+#include "assemble/workitem.h"
 
 #include <stdlib.h>
 
-#include "assemble/workitem.h"
-#include "base/memory.h"
-#include "base/context.h"
 #include "base/search.h"
-#include "diag/diag.h"
 #include "diag/events.h"
 #include "os/thread.h"
-#include "os/toolkit.h"
 #include "pool/jobserver.h"
-#include "pool/dispatch.h"
-#include "pool/pool.h"
 
 /* Memory that assembling a chunk takes, as measured on ptxas 13.0: 38 MiB for 102 KB of PTX, 65 MiB
  * for 717 KB, 293 MiB for 5.5 MB. */

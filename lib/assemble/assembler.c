@@ -6,23 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "base/context.h"
-#include "cache/cache.h"
 #include "diag/diag.h"
 #include "toy/builtin.h"
-
-static bool open_ptxas(struct assembler *assembler, const struct assembler_request *request)
-{
-    if (!ptxas_open(&assembler->ptxas, request))
-        return false;
-    assembler->table = (struct minilink_assembler){
-        .abi = MINILINK_ASSEMBLER_ABI,
-        .name = "ptxas",
-        .assemble = ptxas_assemble,
-        .state = &assembler->ptxas,
-    };
-    return true;
-}
 
 static bool check_plugin(const char *path, const struct minilink_assembler *exported)
 {
@@ -74,8 +59,13 @@ static bool open_named(struct assembler *assembler, const struct assembler_reque
 
     if (plugin)
         return open_plugin(assembler, plugin);
-    if (strcmp(name, "ptxas") == 0)
-        return open_ptxas(assembler, request);
+    if (strcmp(name, "ptxas") == 0) {
+        assembler->table = (struct minilink_assembler){.abi = MINILINK_ASSEMBLER_ABI,
+                                                       .name = "ptxas",
+                                                       .assemble = ptxas_assemble,
+                                                       .state = &assembler->ptxas};
+        return ptxas_open(&assembler->ptxas, request);
+    }
     if (strcmp(name, "builtin") == 0) {
         assembler->table = builtin_assembler;
         return true;

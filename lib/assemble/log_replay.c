@@ -4,11 +4,8 @@
 #include <string.h>
 
 #include "assemble/workitem.h"
-#include "base/memory.h"
-#include "base/context.h"
 #include "base/search.h"
 #include "base/text.h"
-#include "diag/diag.h"
 #include "diag/log_line.h"
 #include "ptx/lexer.h"
 
@@ -72,10 +69,6 @@ static void report_at(enum diag_severity severity, const struct diag_place *plac
 {
     struct buffer own = {0};
 
-    if (chunks->changed.count == 0) {
-        diag_at(severity, place, "%.*s", TEXT_ARG(text));
-        return;
-    }
     CONTEXT_DEFER(buffer_cleanup, &own);
     for (size_t at = 0; at < text.size;) {
         size_t end = at;

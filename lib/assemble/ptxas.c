@@ -17,8 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/memory.h"
-#include "base/context.h"
 #include "diag/diag.h"
 #include "os/file.h"
 #include "os/exec.h"

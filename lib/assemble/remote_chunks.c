@@ -4,11 +4,7 @@
 
 #include <string.h>
 
-#include "base/context.h"
-#include "base/memory.h"
-#include "diag/diag.h"
 #include "diag/events.h"
-#include "distribute/distribute.h"
 #include "distribute/files.h"
 #include "output/output.h"
 #include "ptx/lexer.h"
@@ -245,11 +241,6 @@ static enum link_code run_jobs(struct sending *sending)
     return take_remote_results(sending);
 }
 
-static void end_sending(void *argument)
-{
-    distribute_free(&((struct sending *)argument)->batch);
-}
-
 enum link_code remote_chunks_run(const struct assemble_request *request,
                                  const struct chunks *chunks, const struct pool_task *tasks,
                                  size_t count)
@@ -271,7 +262,7 @@ enum link_code remote_chunks_run(const struct assemble_request *request,
     version = assembler_version(request->assembler);
     if (!version)
         return LINK_ENVIRONMENT;
-    CONTEXT_DEFER(end_sending, &sending);
+    CONTEXT_DEFER(distribute_free, &sending.batch);
     make_remote_jobs(&sending, count);
     choose_tool(&sending, version);
     expectation.is_vouched_for = sending.batch.tool.reports;
@@ -284,7 +275,7 @@ enum link_code remote_chunks_plan_nothing(const struct distribution *distributio
     struct distribute_tool *tool = &sending.batch.tool;
     struct word_list words = {.arena = &sending.batch.arena};
 
-    CONTEXT_DEFER(end_sending, &sending);
+    CONTEXT_DEFER(distribute_free, &sending.batch);
     word_list_add(&words, distribute_own_path(words.arena));
     tool->words = word_list_end(&words);
     tool->input_suffix = tool->output_suffix = "";
@@ -352,23 +343,15 @@ static enum link_code assemble_single(const struct single_chunk_request *request
     return workitem_code((enum link_code)table->assemble(table->state, &job, result), result);
 }
 
-static bool write_report(const char *path, enum link_code code, struct bytes input,
-                         struct bytes cubin, struct text log)
-{
-    struct buffer report = {0};
-
-    CONTEXT_DEFER(buffer_cleanup, &report);
-    job_report_write(&report, code, input, cubin, log);
-    return output_write_file(path, buffer_bytes(&report));
-}
-
 enum link_code single_chunk_run(const struct single_chunk_request *request)
 {
     struct assembler assembler = {0};
     struct file_contents input = {0};
     struct minilink_result result = {.size = sizeof result};
+    struct buffer report = {0};
     struct bytes cubin = {0};
 
+    CONTEXT_DEFER(buffer_cleanup, &report);
     CONTEXT_DEFER(assembler_close, &assembler);
     CONTEXT_DEFER(memory_cleanup, &input.data);
     CONTEXT_DEFER(memory_cleanup, &result.cubin);
@@ -384,7 +367,9 @@ enum link_code single_chunk_run(const struct single_chunk_request *request)
         cubin = (struct bytes){result.cubin, result.cubin_size};
     if (code == LINK_OK && !output_write_file(request->output, cubin))
         return LINK_ENVIRONMENT;
-    if (request->report && !write_report(request->report, code, files_bytes(&input), cubin, log))
+    if (request->report)
+        job_report_write(&report, code, files_bytes(&input), cubin, log);
+    if (request->report && !output_write_file(request->report, buffer_bytes(&report)))
         return LINK_ENVIRONMENT;
     /* Without a report the messages are printed. */
     if ((!request->report || code != LINK_OK) && log.data)

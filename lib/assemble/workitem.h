@@ -8,17 +8,10 @@
  * And what is done with chunks before and after that: cache, other machines, messages. */
 #pragma once
 
-#include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "assemble/assemble.h"
-#include "base/memory.h"
-#include "base/context.h"
 #include "diag/diag.h"
-#include "minilink/assembler.h"
 #include "pool/pool.h"
 
 /* Where one chunk's results go. */

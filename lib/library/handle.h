@@ -1,9 +1,6 @@
 /* handle.h: struct minilink, for the files of this folder. */
 #pragma once
 
-#include <locale.h>
-#include <signal.h>
-
 #include "base/memory.h"
 #include "base/context.h"
 #include "command/options.h"
@@ -26,19 +23,13 @@ struct minilink {
     enum diag_severity last; /* of the message before, which notes belong to */
 };
 
-/* Saves the calling thread's context, locale and signal mask on entry to the library, and restores
- * them on return. Messages use the thread's context. Numbers in texts have a decimal point,
- * whatever the program's locale. A write to a file at its size limit, or to a pipe without a
- * reader, must return an error: the signal would end the program. */
-struct caller_state {
-    struct context context;
-    locale_t locale;
-    sigset_t blocked, pending;
-};
+/* Calls function(argument) under a recovery point, with messages going to the logs of `link` (or
+ * NULL). The calling thread's context, locale and signal mask are its own again when it returns.
+ * Messages use the thread's context. Numbers in texts have a decimal point, whatever the program's
+ * locale. A write to a file at its size limit, or to a pipe without a reader, must return an error:
+ * the signal would end the program. */
+enum link_code handle_enter(struct minilink *link, enum link_code (*function)(void *argument),
+                            void *argument);
 
-void caller_state_save(struct caller_state *saved);
-void caller_state_restore(const struct caller_state *saved);
-
-/* Calls function(argument) for `link` under a recovery point, with messages going to the link's
- * logs. Restores the thread's state. MINILINK_NO_MEMORY when memory runs out. */
+/* The same for a call of the interface: refuses it where too little stack is left. */
 int handle_call(struct minilink *link, enum link_code (*function)(void *argument), void *argument);

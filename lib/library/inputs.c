@@ -1,6 +1,5 @@
 /* inputs.c: inputs, which are copied and checked when they are added. */
 
-#include "command/options.h"
 #include "distribute/files.h"
 #include "input/file.h"
 #include "library/handle.h"

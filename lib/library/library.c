@@ -1,10 +1,10 @@
 /* library.c: creates, completes and destroys a link, and hands out its results. */
+#include <locale.h>
+#include <signal.h>
 #include <stdlib.h>
 
-#include "command/options.h"
 #include "library/handle.h"
 #include "merge/merge.h"
-#include "os/thread.h"
 
 /* How much of the caller's stack a call may use: 26 to 44 KiB were measured, for links with each
  * assembler, LTO-IR and a cache. A message alone takes 6. */
@@ -21,39 +21,44 @@ static void list_signals(sigset_t *set)
         sigaddset(set, signals[i]);
 }
 
-void caller_state_save(struct caller_state *saved)
-{
-    struct context *context = context_get();
-    sigset_t set;
-
-    saved->context = *context;
-    *context = (struct context){0};
-    list_signals(&set);
-    sigpending(&saved->pending);
-    pthread_sigmask(SIG_BLOCK, &set, &saved->blocked);
-    saved->locale = thread_use_c_locale();
-}
-
 /* Consumes the signals that came meanwhile: the library's own writes raised them. */
-static void drop_signals(const struct caller_state *saved)
+static void drop_signals(const sigset_t *pending)
 {
     static const struct timespec at_once;
     sigset_t set;
 
     list_signals(&set);
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        if (sigismember(&saved->pending, signals[i]))
+        if (sigismember(pending, signals[i]))
             sigdelset(&set, signals[i]);
     while (sigtimedwait(&set, NULL, &at_once) > 0)
         continue;
 }
 
-void caller_state_restore(const struct caller_state *saved)
+enum link_code handle_enter(struct minilink *link, enum link_code (*function)(void *argument),
+                            void *argument)
 {
-    uselocale(saved->locale);
-    drop_signals(saved);
-    pthread_sigmask(SIG_SETMASK, &saved->blocked, NULL);
-    *context_get() = saved->context;
+    struct context *context = context_get(), saved = *context;
+    sigset_t set, blocked, pending;
+    enum link_code code;
+    locale_t locale;
+
+    *context = (struct context){0};
+    list_signals(&set);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &set, &blocked);
+    locale = thread_use_c_locale();
+    if (link) {
+        reporting_set(&link->options);
+        diag_state_get()->keeps_mangled = true; /* so that the caller can look them up */
+        diag_state_get()->writer = &link->writer;
+    }
+    code = context_run(function, argument);
+    uselocale(locale);
+    drop_signals(&pending);
+    pthread_sigmask(SIG_SETMASK, &blocked, NULL);
+    *context = saved;
+    return code;
 }
 
 /* Logs end with a NUL that is not counted. */
@@ -83,22 +88,11 @@ static enum link_code refuse_stack(void *left)
 int handle_call(struct minilink *link, enum link_code (*function)(void *argument), void *argument)
 {
     size_t left = thread_stack_left();
-    struct caller_state saved;
-    enum link_code code;
 
     if (left < STACK_FOR_MESSAGE)
         return MINILINK_ENVIRONMENT;
-    if (left < STACK_NEEDED) {
-        function = refuse_stack;
-        argument = &left;
-    }
-    caller_state_save(&saved);
-    reporting_set(&link->options);
-    diag_state_get()->keeps_mangled = true; /* so that the caller can look them up */
-    diag_state_get()->writer = &link->writer;
-    code = context_run(function, argument);
-    caller_state_restore(&saved);
-    return (int)code;
+    return (int)(left < STACK_NEEDED ? handle_enter(link, refuse_stack, &left)
+                                     : handle_enter(link, function, argument));
 }
 
 /* Refuses options that have no use in the library, or would print. */

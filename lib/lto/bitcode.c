@@ -1,14 +1,13 @@
 /* bitcode.c: makes jobs of members, and PTX of the children's answers. */
+#include "lto/lto_steps.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "input/rawcode.h"
 #include "lto/llvm.h"
-#include "lto/lto_steps.h"
 #include "pool/pool.h"
 
 /* Most batches of modules that are compiled separately: a child takes as long to load the library

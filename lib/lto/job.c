@@ -8,33 +8,24 @@
 
 #define FORMAT "1"
 
-static void add_job_word(struct buffer *words, const char *key, const char *value)
-{
-    buffer_string(words, key);
-    buffer_char(words, '=');
-    buffer_string(words, value);
-    buffer_char(words, '\0');
-}
-
 struct text job_write(struct arena *arena, const char *library, const char *const *options,
                       const struct job_inputs *inputs)
 {
     struct buffer words = {0};
 
     CONTEXT_DEFER(buffer_cleanup, &words);
-    add_job_word(&words, "format", FORMAT);
-    add_job_word(&words, inputs->is_bitcode ? "llvm" : "library", library);
+    buffer_printf(&words, "format=" FORMAT "%c%s=%s%c", 0, inputs->is_bitcode ? "llvm" : "library",
+                  library, 0);
     for (size_t i = 0; options && options[i]; i++)
-        add_job_word(&words, "option", options[i]);
+        buffer_printf(&words, "option=%s%c", options[i], 0);
     for (size_t i = 0; i < inputs->count; i++) {
         const struct job_input *input = &inputs->list[i];
 
-        buffer_printf(&words, "input=%s %" PRIu64 " %" PRIu64,
+        buffer_printf(&words, "input=%s %" PRIu64 " %" PRIu64 "%c",
                       inputs->is_bitcode ? "bitcode"
                       : input->is_fatbin ? "fatbin"
                                          : "ltoir",
-                      input->offset, input->size);
-        buffer_char(&words, '\0');
+                      input->offset, input->size, 0);
     }
     return arena_text(arena, buffer_view(&words));
 }

@@ -32,17 +32,6 @@ static void add_lto_kernel(struct collector *collector, struct lto_kernel kernel
     ARENA_PUSH(collector->arena, kernels->list, kernels->count, collector->capacity) = kernel;
 }
 
-uint64_t lto_kernels_bytes(const struct members *members)
-{
-    uint64_t bytes = 0;
-
-    for (size_t i = 0; i < members->count; i++)
-        if (members->list[i].role == MEMBER_LTO)
-            bytes +=
-                members->list[i].entry.uncompressed_size ?: members->list[i].entry.payload.size;
-    return bytes;
-}
-
 /* Members of a group are adjacent. */
 const struct member *lto_kernels_ptx(const struct members *members, const struct member *lto,
                                      const struct arch *arch)

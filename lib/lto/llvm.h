@@ -21,8 +21,6 @@
  * parts; and bitcode, or for a single part its PTX. */
 #pragma once
 
-#include "base/memory.h"
-#include "base/text.h"
 #include "lto/job.h"
 
 /* libLLVM through its stable C interface, loaded by name: own declarations of the functions used

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "base/memory.h"
-#include "cache/cache.h"
 #include "diag/diag.h"
 #include "lto/lto_steps.h"
 #include "os/program.h"
@@ -18,11 +16,13 @@ static const char *const loader_names[] = {"libnvJitLink.so.13", "libnvJitLink.s
 /* The file of the library that the loader finds by that name, which a child loads; or NULL. */
 static char *ask_loader(const char *name)
 {
-    const struct lto_request link = {0};
-    struct part_list run = {.link = &link, .inputs_fd = lto_inputs_open()};
+    static const struct members none;
+    const struct lto_request link = {.members = &none};
+    struct part_list run = {.link = &link, .inputs_fd = -1};
     struct text file;
 
     CONTEXT_DEFER(part_end_all, &run);
+    lto_inputs_write(&run, MEMBER_LTO);
     part_make_all(&run, 1);
     run.list->job = job_write(&run.arena, name, NULL, &run.inputs);
     if (part_run_all(&run, &run.arena) != 1)

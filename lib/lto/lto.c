@@ -1,4 +1,5 @@
 /* lto.c: which members LTO sees; plans, runs and joins the parts, or runs a single compilation. */
+#include "lto/lto_steps.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -6,7 +7,6 @@
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "input/used.h"
-#include "lto/lto_steps.h"
 #include "pool/jobserver.h"
 
 /* Members of a group are adjacent. */
@@ -136,11 +136,32 @@ static bool run_name_pass(struct compilation *compilation)
     return ok;
 }
 
+/* Bytes of LTO-IR that are compiled, before any compression. */
+static uint64_t ltoir_bytes(const struct members *members)
+{
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < members->count; i++)
+        if (members->list[i].role == MEMBER_LTO)
+            bytes +=
+                members->list[i].entry.uncompressed_size ?: members->list[i].entry.payload.size;
+    return bytes;
+}
+
+/* Whether the user's own options for libnvvm name the symbols that host code uses. */
+static bool names_kernels(const struct lto_request *request)
+{
+    for (const char *const *word = request->nvvm_options; word && *word; word++)
+        if (strstr(*word, "host-ref-") || strstr(*word, "global-host-info"))
+            return true;
+    return false;
+}
+
 /* The reason why there is one part; or NULL, with the number of parts in *count. */
 static const char *count_parts(struct compilation *compilation, uint32_t *count)
 {
     const struct lto_request *request = compilation->request;
-    uint64_t bytes = lto_kernels_bytes(request->members);
+    uint64_t bytes = ltoir_bytes(request->members);
 
     *count = 1;
     if (request->emit_ltoir)
@@ -155,7 +176,7 @@ static const char *count_parts(struct compilation *compilation, uint32_t *count)
         return "with -g everything stays";
     if (compilation->is_partial)
         return "other code takes part, which may call any function";
-    if (lto_options_name_kernels(request))
+    if (names_kernels(request))
         return "-Xnvvm says what host code uses";
     *count = request->jobs ? request->jobs : partition_part_count(bytes, SIZE_MAX);
     if (*count == 1)
@@ -235,8 +256,7 @@ static void make_ltoir_jobs(struct compilation *compilation)
 
         tell_lto_options(options, i, run->count);
         run->child_threads = child_tokens_threads(options);
-        run->list[i].memory =
-            MEMORY_TO_START + MEMORY_OF_BYTE * lto_kernels_bytes(request->members);
+        run->list[i].memory = MEMORY_TO_START + MEMORY_OF_BYTE * ltoir_bytes(request->members);
         part_set_job(&run->list[i], options, &run->inputs);
     }
 }
@@ -244,8 +264,7 @@ static void make_ltoir_jobs(struct compilation *compilation)
 /* PTX beside the LTO-IR tells its toolkit, as nvcc writes the newest PTX ISA that it knows: nothing
  * in the LTO-IR itself does (1.66 by 13.1 and 13.2, 1.67 by 13.3 to 13.5, and each library refuses
  * that of the next). */
-static void note_outdated_library(const struct compilation *compilation,
-                                  const struct lto_answer *answer)
+static void note_outdated_library(struct compilation *compilation, const struct lto_answer *answer)
 {
     const struct job_inputs *inputs = &compilation->run.inputs;
     const struct member *ptx =
@@ -255,20 +274,18 @@ static void note_outdated_library(const struct compilation *compilation,
             : NULL;
     const struct toolkit_facts *made =
         ptx ? toolkits_of_ptx(ptx->entry.major, ptx->entry.minor) : NULL;
+    const char *needs = "of a newer CUDA and needs its library";
 
     if (made && made->version > 10 * answer->head.major + answer->head.minor)
-        diag_note("The library is '%s', of CUDA %u.%u; the LTO-IR is of CUDA %u.%u and needs its "
-                  "library or a newer one",
-                  compilation->request->library, answer->head.major, answer->head.minor,
-                  made->version / 10, made->version % 10);
-    else
-        diag_note("The library is '%s', of CUDA %u.%u; the LTO-IR is of a newer CUDA and needs its "
-                  "library",
-                  compilation->request->library, answer->head.major, answer->head.minor);
+        needs = arena_printf(&compilation->run.arena,
+                             "of CUDA %u.%u and needs its library or a newer one",
+                             made->version / 10, made->version % 10);
+    diag_note("The library is '%s', of CUDA %u.%u; the LTO-IR is %s", compilation->request->library,
+              answer->head.major, answer->head.minor, needs);
     diag_note(TOOLKIT_NAME_IT ", or its library by --nvjitlink=; -vv tells what is taken and why");
 }
 
-static void report_refusal(const struct compilation *compilation, const struct lto_answer *answer)
+static void report_refusal(struct compilation *compilation, const struct lto_answer *answer)
 {
     const struct job_inputs *inputs = &compilation->run.inputs;
 
@@ -304,23 +321,21 @@ static void report_failed_part(struct compilation *compilation)
                   TEXT_ARG(compilation->shares[index].kernels[0]->name));
 }
 
-static void report_part_times(const struct compilation *compilation)
+static void report_part_times(struct compilation *compilation)
 {
-    const struct part_list *run = &compilation->run;
+    struct part_list *run = &compilation->run;
 
     for (size_t i = 0; i < run->count; i++) {
         const struct part *part = &run->list[i];
-        uint64_t peak = part->result.peak >> 20;
+        const char *what = "";
         char name[32];
 
         if (compilation->shares)
-            diag_verbose(
-                "LTO part %zu: %zu kernels, first %.*s, %zu bytes of PTX, peak %" PRIu64 " MiB", i,
-                compilation->shares[i].count, TEXT_ARG(compilation->shares[i].kernels[0]->name),
-                part->answer.ptx.size, peak);
-        else
-            diag_verbose("LTO part %zu: %zu bytes of PTX, peak %" PRIu64 " MiB", i,
-                         part->answer.ptx.size, peak);
+            what =
+                arena_printf(&run->arena, "%zu kernels, first %.*s, ", compilation->shares[i].count,
+                             TEXT_ARG(compilation->shares[i].kernels[0]->name));
+        diag_verbose("LTO part %zu: %s%zu bytes of PTX, peak %" PRIu64 " MiB", i, what,
+                     part->answer.ptx.size, part->result.peak >> 20);
         snprintf(name, sizeof name, "lto-%zu.ptx", i);
         lto_report_event(part, name);
     }

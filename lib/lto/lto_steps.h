@@ -1,10 +1,6 @@
 /* lto_steps.h: steps of lto.c and bitcode.c that are in files of their own. Private to lto/. */
 #pragma once
 
-#include "base/memory.h"
-#include "base/text.h"
-#include "cache/cache.h"
-#include "input/member.h"
 #include "lto/job.h"
 #include "lto/lto.h"
 #include "os/exec.h"
@@ -50,13 +46,10 @@ struct part_list {
     struct table said;      /* lines of the library's output that have been reported */
 };
 
-/* An empty memory file, for input of children. Raises LINK_NO_MEMORY; or, when the process has too
- * many open files, reports that and raises LINK_ENVIRONMENT. */
-int lto_inputs_open(void);
-
 /* Makes the run's inputs the LTO-IR, or bitcode, of all members with `role`. Each fatbin entry is
  * in a container of its own, byte for byte with its header, which the library needs to read it.
- * Raises as lto_inputs_open, and LINK_NO_MEMORY if there is no room. */
+ * Raises LINK_NO_MEMORY; or, where the process has too many open files, LINK_ENVIRONMENT, reported.
+ */
 void lto_inputs_write(struct part_list *run, enum member_role role);
 
 /* Makes these bytes, which were made of all inputs, the only input; raises like that. */
@@ -123,9 +116,6 @@ void lto_kernels_free(void *kernels);
 const struct member *lto_kernels_ptx(const struct members *members, const struct member *lto,
                                      const struct arch *arch);
 
-/* Bytes of LTO-IR that are compiled, before any compression. */
-uint64_t lto_kernels_bytes(const struct members *members);
-
 #define PARTITION_MOST_PARTS 256u
 
 /* The number of parts that a program of `kernel_count` kernels in `bytes` of LTO-IR is worth. */
@@ -163,9 +153,6 @@ struct lto_share {
  * keep the rest; NULL = all. */
 const char *const *lto_options(struct arena *arena, const struct lto_request *request, bool is_open,
                                const struct lto_share *share);
-
-/* True when the user's own options for libnvvm name the symbols that host code uses. */
-bool lto_options_name_kernels(const struct lto_request *request);
 
 /* bitcode_join.c: joins the PTX of a program's parts, each of which defines some of it, into one
  * module in `arena`. Names in `internal` were made visible only for the parts. False, and an error,

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "input/used.h"
-#include "options/consensus.h"
 #include "pool/pool.h"
 
 /* libnvvm's names of the lists. */
@@ -101,14 +100,6 @@ static bool may_have_system(const struct members *members)
         return false;
     for (size_t i = 0; i < members->count; i++)
         if (members->list[i].is_system && members->list[i].role == MEMBER_CUBIN)
-            return true;
-    return false;
-}
-
-bool lto_options_name_kernels(const struct lto_request *request)
-{
-    for (const char *const *word = request->nvvm_options; word && *word; word++)
-        if (strstr(*word, "host-ref-") || strstr(*word, "global-host-info"))
             return true;
     return false;
 }

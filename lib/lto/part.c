@@ -10,15 +10,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/memory.h"
 #include "diag/diag.h"
-#include "distribute/distribute.h"
 #include "os/thread.h"
 #include "os/file.h"
 #include "os/fork_server.h"
 #include "os/program.h"
 #include "pool/jobserver.h"
-#include "pool/dispatch.h"
 
 /* Most bytes that are kept of the library's output. */
 #define OUTPUT_LIMIT 65536u
@@ -30,7 +27,8 @@
  * so that everything read from it or reported about it is the same. */
 enum { PART_ANSWER, PART_OUTPUT, PART_PEAK };
 
-int lto_inputs_open(void)
+/* An empty memory file, for input of children. */
+static int open_inputs(void)
 {
     int fd = descriptor_memory_file("minilink-lto-inputs");
 
@@ -84,7 +82,7 @@ void lto_inputs_write(struct part_list *run, enum member_role role)
     uint64_t size = 0;
     size_t count = 0;
 
-    run->inputs_fd = lto_inputs_open();
+    run->inputs_fd = open_inputs();
     for (size_t i = 0; i < members->count; i++) {
         const struct member *member = &members->list[i];
         bool is_fatbin = member->entry.whole.size > 0;
@@ -108,7 +106,7 @@ void lto_inputs_replace(struct part_list *run, struct bytes data)
     *input = (struct job_input){.member = run->inputs.list->member, .data = data};
     close(run->inputs_fd);
     run->inputs_fd = -1;
-    run->inputs_fd = lto_inputs_open();
+    run->inputs_fd = open_inputs();
     write_input(run, &size, input);
     run->inputs.list = input;
     run->inputs.count = 1;

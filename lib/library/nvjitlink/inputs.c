@@ -1,4 +1,4 @@
-/* inputs.c: adds inputs: checks them, assembles PTX, and passes them on.
+/* inputs.c: adds inputs: looks at what they are and have, assembles PTX, and passes them on.
  *
  * Wrong inputs give the results that were measured on NVIDIA's library 13.0: a type that is not the
  * input's, code for other targets only, LTO-IR without -lto. Inputs that cannot be linked but do no
@@ -9,11 +9,108 @@
  * The assembler's own cubin is used, not the link's result, since merging may leave things out
  * (Mercury sections, beside texture references). */
 
-#include "base/context.h"
+#include "base/text.h"
 #include "distribute/files.h"
+#include "input/fatbin.h"
 #include "input/file.h"
+#include "input/rawcode.h"
 #include "library/handle.h"
 #include "library/nvjitlink/link.h"
+
+#define FATBIN_VERSION 1
+#define LTOIR_TARGET   0x1au /* of its header: ten times the number of its target (measured) */
+
+nvJitLinkInputType contents_type(struct bytes data)
+{
+    static const nvJitLinkInputType types[] = {
+        [FILE_CUBIN] = NVJITLINK_INPUT_CUBIN,          [FILE_HOST_OBJECT] = NVJITLINK_INPUT_OBJECT,
+        [FILE_SHARED_OBJECT] = NVJITLINK_INPUT_OBJECT, [FILE_ARCHIVE] = NVJITLINK_INPUT_LIBRARY,
+        [FILE_LTOIR] = NVJITLINK_INPUT_LTOIR,          [FILE_FATBIN] = NVJITLINK_INPUT_FATBIN,
+    };
+    enum file_kind kind = file_classify(data);
+
+    if (kind == FILE_FATBIN &&
+        (data.size < FATBIN_HEADER_SIZE || little_u16(data.data + 4) != FATBIN_VERSION))
+        return NVJITLINK_INPUT_NONE;
+    if (kind < sizeof types / sizeof *types && types[kind])
+        return types[kind];
+    return memmem(data.data, strnlen((const char *)data.data, data.size), ".version",
+                  strlen(".version"))
+               ? NVJITLINK_INPUT_PTX
+               : NVJITLINK_INPUT_NONE;
+}
+
+const char *contents_type_name(nvJitLinkInputType type)
+{
+    static const char *const names[] = {"nothing known",  "a cubin",      "PTX",
+                                        "LTO-IR",         "a fatbin",     "a host object",
+                                        "a host library", "an index file"};
+
+    return (size_t)type < sizeof names / sizeof *names ? names[type] : "device code";
+}
+
+static bool is_for(const struct fatbin_entry *entry, const struct contents_target *target)
+{
+    if (runs_on_is_unknown(entry->arch, target->toolkit))
+        return false;
+    if (entry->kind != FATBIN_ELF)
+        return runs_on_ptx(target->arch, entry->arch, target->toolkit);
+    return runs_on_sass(target->arch, entry->arch, target->toolkit) &&
+           !runs_on_library_leaves(target->arch, entry->arch, true, target->toolkit);
+}
+
+/* Looks at the entries of the fatbin at the beginning of `data`, as far as they are intact. */
+static void look_at_fatbin(struct contents *contents, struct bytes data,
+                           const struct contents_target *target)
+{
+    enum fatbin_result result = FATBIN_DAMAGED;
+    struct fatbin_entry entry;
+    struct fatbin fatbin;
+    size_t size;
+
+    contents->fatbin_count++;
+    if (fatbin_open(&fatbin, "", data, &size))
+        while ((result = fatbin_next(&fatbin, &entry)) == FATBIN_ENTRY) {
+            bool fits = is_for(&entry, target);
+
+            contents->has_ptx |= fits && entry.kind == FATBIN_PTX;
+            contents->has_cubin |= fits && entry.kind == FATBIN_ELF;
+            contents->has_ltoir |= fits && entry.kind == FATBIN_NVVM;
+        }
+    contents->is_cut |= result == FATBIN_DAMAGED;
+}
+
+struct contents contents_look(struct bytes data, const struct contents_target *target)
+{
+    static const uint32_t magic = FATBIN_MAGIC;
+    struct contents contents = {0};
+    const uint8_t *end = data.data + data.size, *found;
+
+    DIAG_SILENCE();
+    while ((found = memmem(data.data, data.size, &magic, sizeof magic)) &&
+           (size_t)(end - found) >= FATBIN_HEADER_SIZE) {
+        look_at_fatbin(&contents, (struct bytes){found, (size_t)(end - found)}, target);
+        found += sizeof magic;
+        data = (struct bytes){found, (size_t)(end - found)};
+    }
+    return contents;
+}
+
+bool contents_takes_cubin(struct bytes data, const struct contents_target *target)
+{
+    struct arch code;
+
+    return !rawcode_cubin_arch(data, &code) ||
+           !runs_on_library_leaves(target->arch, code, false, target->toolkit);
+}
+
+unsigned contents_ltoir_target(struct bytes data)
+{
+    unsigned target =
+        data.size >= LTOIR_TARGET + sizeof(uint16_t) ? little_u16(data.data + LTOIR_TARGET) : 0;
+
+    return target % 10 == 0 ? target / 10 : 0;
+}
 
 #define LARGEST_FILE ((size_t)1 << 40)
 
@@ -130,7 +227,7 @@ static nvJitLinkResult hand_on(struct nvJitLink *link, const struct input *input
 /* Measured: code from LTO-IR comes after the code of all other inputs. */
 static nvJitLinkResult let_wait(struct nvJitLink *link, const struct input *input)
 {
-    struct arena *arena = &link->waiting_arena;
+    struct arena *arena = &link->arena;
 
     link->has_input = true;
     ARENA_PUSH(arena, link->waiting, link->waiting_count, link->waiting_capacity) =

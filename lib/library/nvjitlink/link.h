@@ -6,8 +6,6 @@
 #include "library/nvjitlink/interface.h"
 #include "minilink/minilink.h"
 
-/* contents.c: the type of an input, and the code in it. */
-
 /* The type of an input by its first bytes; text is PTX when it has a .version.
  * NVJITLINK_INPUT_NONE: unknown. */
 nvJitLinkInputType contents_type(struct bytes data);
@@ -110,9 +108,8 @@ struct nvJitLink {
     struct contents_target target; /* of the link, and the toolkit whose library is followed */
     size_t input_count;            /* for names */
     bool has_input;                /* there is something to link */
-    struct input *waiting;         /* LTO-IR, for nvJitLinkComplete() and for LTO-IR, in: */
+    struct input *waiting;         /* LTO-IR, for nvJitLinkComplete() and for LTO-IR */
     size_t waiting_count, waiting_capacity;
-    struct arena waiting_arena;
     bool has_ltoir;      /* some input has */
     bool has_other_code; /* some input has no LTO-IR */
     bool is_complete;    /* successful or not */

@@ -40,15 +40,6 @@ static nvJitLinkResult begin_call(struct nvJitLink *link)
     return code == MINILINK_OK ? NVJITLINK_SUCCESS : NVJITLINK_ERROR_INTERNAL;
 }
 
-/* Creates a link without options, which fails if the thread's stack is too small. Later links would
- * fail, too, but the search for a toolkit comes first, which has paths on the stack. */
-static nvJitLinkResult check_stack(struct nvJitLink *link)
-{
-    return link_begin(link, &link->trial, &link->settings, FOR_NOTHING) == MINILINK_OK
-               ? NVJITLINK_SUCCESS
-               : NVJITLINK_ERROR_INTERNAL;
-}
-
 struct call {
     struct nvJitLink *link;
     nvJitLinkResult (*function)(const struct call *call);
@@ -72,15 +63,12 @@ static enum link_code run_entered(void *argument)
  * calls on a link that could not be created return the result of its creation. */
 static nvJitLinkResult run_unlogged(struct call call)
 {
-    struct caller_state saved;
     enum link_code code;
 
     if (call.link->created != NVJITLINK_SUCCESS)
         return call.link->created;
-    caller_state_save(&saved);
-    code = context_run(run_entered, &call);
+    code = handle_enter(NULL, run_entered, &call);
     minilink_destroy(&call.link->trial);
-    caller_state_restore(&saved);
     return code == LINK_OK ? call.result : NVJITLINK_ERROR_INTERNAL;
 }
 
@@ -88,10 +76,12 @@ static nvJitLinkResult create_handle(const struct call *call)
 {
     struct nvJitLink *link = call->link;
 
-    return check_stack(link)
-           ?: settings_read(&link->settings, &link->arena, call->options, call->count,
-                            &link->errors)
-           ?: begin_call(link);
+    /* A link without options fails if the thread's stack is too small. Later links would fail, too,
+     * but the search for a toolkit comes first, which has paths on the stack. */
+    if (link_begin(link, &link->trial, &link->settings, FOR_NOTHING) != MINILINK_OK)
+        return NVJITLINK_ERROR_INTERNAL;
+    return settings_read(&link->settings, &link->arena, call->options, call->count, &link->errors)
+               ?: begin_call(link);
 }
 
 static nvJitLinkResult create_link(nvJitLinkHandle *handle, uint32_t count,
@@ -123,7 +113,6 @@ static nvJitLinkResult destroy_link(nvJitLinkHandle *handle)
     minilink_destroy(&link->link);
     minilink_destroy(&link->open);
     minilink_destroy(&link->ltoir);
-    arena_free(&link->waiting_arena);
     arena_free(&link->arena);
     buffer_free(&link->errors);
     buffer_free(&link->infos);

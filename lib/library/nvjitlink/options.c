@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "facts/targets.h"
-
 enum form {
     FORM_WHOLE,  /* the name, and nothing after it */
     FORM_PREFIX, /* the name, and anything after it */
