@@ -228,7 +228,7 @@ void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_k
 
     if (!cache || atomic_load(&cache->write_error) || !entry_header(&header, key, value))
         return;
-    if (cache->watch && !watch_holds(cache->watch, kind != CACHE_LINK))
+    if (cache->watch && !watch_holds(cache->watch))
         return;
     kept = begin_entry(cache, kind, key);
     /* Noted before the file is there: a signal finds it whenever it comes. */
@@ -292,7 +292,7 @@ const struct cache_statistics *cache_statistics(const struct cache *cache)
 void cache_describe(const struct cache *cache, struct buffer *text)
 {
     static const char *const names[CACHE_KINDS] = {
-        [CACHE_LINK] = "whole links", [CACHE_LTO] = "LTO parts", [CACHE_CHUNK] = "chunks"};
+        [CACHE_LTO] = "LTO parts", [CACHE_CHUNK] = "chunks"};
     const struct cache_statistics *counts = cache_statistics(cache);
 
     if (!cache) {

@@ -1,6 +1,6 @@
 /* cache.h: keeps results in a folder, for later links.
  *
- * Expensive results (a chunk's cubin, LTO-IR's PTX, a whole link) are stored under a key of
+ * Expensive results (a chunk's cubin, LTO-IR's PTX) are stored under a key of
  * everything that their bytes depend on, and reused by later links. Any number of links, on any
  * number of machines, may use a folder at the same time:
  *
@@ -204,13 +204,10 @@ struct cache_request {
     const char *folder; /* --cache-dir, or NULL: nothing is kept */
     struct cache_policy policy;
     bool statistics; /* --cache-stats */
-    /* Key of the options that a whole link's result depends on; only if it depends on no others. */
-    bool has_command;
-    struct cache_key command;
 };
 
 /* Kinds of entries. Hashes of files are not results and are not counted. */
-enum cache_kind { CACHE_LINK, CACHE_LTO, CACHE_CHUNK, CACHE_KINDS, CACHE_FILES = CACHE_KINDS };
+enum cache_kind { CACHE_LTO, CACHE_CHUNK, CACHE_KINDS, CACHE_FILES = CACHE_KINDS };
 
 /* What one link did with its cache. */
 struct cache_statistics {
@@ -227,9 +224,8 @@ struct cache_statistics {
 struct watch; /* input/watch.h */
 
 /* Opens the request's folder, and makes it if necessary. NULL when there is none, or, with a
- * warning, when it cannot be used. After a file in `watch` (which may be NULL) has changed, no
- * result of a whole link is stored, as that depends on all files; LTO parts and chunks, whose
- * inputs are in memory, are not stored once a tool has changed. */
+ * warning, when it cannot be used. Nothing is stored once a tool in `watch` (which may be
+ * NULL) has changed; the inputs of LTO parts and chunks are in memory. */
 struct cache *cache_open(const struct cache_request *request, const struct watch *watch);
 
 /* True, with the value, when there is an entry for the key; cache_value_free() frees it. A damaged

@@ -68,14 +68,6 @@ struct option_effect {
     bool (*take)(struct options *, const struct option_row *, const char *value);
 };
 
-/* How an option affects the cache key of a link's result. */
-enum option_key {
-    KEY_REFUSES, /* a link with the option is not cached */
-    KEY_COUNTS,  /* the output or the messages may depend on it */
-    KEY_IGNORES, /* its effect is found by the link itself (the contents of files); or it only says
-                    how the link runs, how messages look, and where output goes */
-};
-
 struct option_row {
     const char *name;       /* long name, without dashes */
     const char *short_name; /* other name, or NULL */
@@ -83,7 +75,6 @@ struct option_row {
                                optional, `first` by default; "[FILE]": optional, empty by default */
     struct option_effect effect;
     enum option_group group;
-    enum option_key key;
     const char *help; /* NULL = hidden */
 };
 

@@ -391,25 +391,6 @@ void options_begin(struct options *options)
     options->link.cache.policy = cache_policy_default;
 }
 
-/* Makes the cache key of a link with these options, from all that count, in their order; operands
- * and libraries count by their contents. False when the result must not be cached. */
-static bool make_key(struct cache_key *result, const struct given_option *given, size_t count)
-{
-    struct key key;
-    bool ok = true;
-
-    key_begin(&key, "command");
-    for (size_t i = 0; i < count && ok; i++) {
-        ok = given[i].row->key != KEY_REFUSES;
-        if (given[i].row->key == KEY_COUNTS) {
-            key_string(&key, given[i].row->name);
-            key_string(&key, given[i].value);
-        }
-    }
-    *result = key_end(&key);
-    return ok;
-}
-
 static void add_reproduce_word(struct options *options, const char *text, const char *path)
 {
     ARENA_PUSH(&options->arena, options->link.reproduce_words, options->link.reproduce_word_count,
@@ -470,8 +451,6 @@ enum options_action options_end(struct options *options)
 {
     if (options->link.reproduce)
         make_reproduce_words(options);
-    options->link.cache.has_command =
-        make_key(&options->link.cache.command, options->given, options->given_count);
     return finish_options(options);
 }
 

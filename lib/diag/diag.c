@@ -31,7 +31,6 @@ void diag_state_inherit(const struct diag_state *from)
     state->continuation = own.continuation;
     state->sink = own.sink;
     state->writer = own.writer;
-    state->record = own.record;
     state->tally = own.tally;
     state->event_thread = own.events == from->events ? own.event_thread : (struct event_thread){0};
 }
@@ -127,11 +126,6 @@ static void show_or_keep(struct diag_state *state, enum diag_severity severity,
         found = diag_place_find(place);
         place = &found;
     }
-    /* A failed link is never replayed: an error makes the record incomplete. */
-    if (state->record && !state->sink && severity >= DIAG_ERROR)
-        state->record->is_incomplete = true;
-    else if (state->record && !state->sink)
-        diag_record_add(state->record, severity, place, body);
     if (!state->sink && severity != DIAG_ERROR && !diag_tally_admit(state, severity, family, body))
         return;
     diag_form_message(&line, state, severity, place, body);
@@ -160,29 +154,6 @@ bool diag_report(enum diag_severity severity, enum diag_trait trait, const struc
     va_end(arguments);
     show_or_keep(state, severity, place, buffer_view(&body));
     return false;
-}
-
-static void show_again(const struct diag_recorded *message)
-{
-    struct diag_state *state = diag_state_get();
-
-    if (message->severity != DIAG_NOTE)
-        state->continuation = false;
-    if (!state->continuation)
-        show_or_keep(state, promote_severity(state, message->severity, DIAG_CAUTION),
-                     &message->place, message->body);
-}
-
-bool diag_record_play(struct bytes bytes)
-{
-    struct diag_recorded message;
-
-    for (struct bytes rest = bytes; rest.size > 0;)
-        if (!diag_record_take(&rest, &message))
-            return false;
-    while (bytes.size > 0 && diag_record_take(&bytes, &message))
-        show_again(&message);
-    return true;
 }
 
 static enum link_code report_no_memory(void *unused)
@@ -237,8 +208,6 @@ bool diag_text(struct text text)
         keep_line(state->sink, DIAG_TEXT, 0, 0, text);
     else
         ok = print_line(state, DIAG_TEXT, text.data, text.size);
-    if (state->record && !state->sink)
-        state->record->is_incomplete = true;
     return ok;
 }
 
@@ -310,8 +279,6 @@ void diag_replay(struct diag_sink *sink)
     size_t begin = 0, shown = 0;
 
     state->error_count += sink->errors;
-    if (state->record && !state->sink && sink->message_count > 0)
-        state->record->is_incomplete = true;
     for (size_t i = 0; i < sink->message_count; i++) {
         const struct diag_message *message = &sink->messages[i];
         struct text lines = {sink->text.data + begin, message->end - begin};

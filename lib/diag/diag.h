@@ -51,13 +51,6 @@ struct diag_tally {
     size_t family_count, family_capacity;
 };
 
-/* Messages that were printed, as bytes, for another link to show again: severity, place and text of
- * each, not the lines. Start with {0}; free the buffer. */
-struct diag_record {
-    struct buffer bytes;
-    bool is_incomplete; /* something was printed that is no such message */
-};
-
 /* The phase of the thread's link (minilink-internals(7), Concurrent compilation). A program of one
  * function has no phases. */
 enum link_phase {
@@ -103,7 +96,6 @@ struct diag_state {
     const char *report_arch;          /* the target's name for -report-arch, or NULL */
     struct diag_sink *sink;           /* where messages are collected; NULL = print them */
     const struct diag_writer *writer; /* gets messages instead of stderr; or NULL */
-    struct diag_record *record;       /* gets printed messages, too; or NULL */
     struct diag_tally *tally;         /* counts messages that are not shown; NULL = all are shown */
     uint64_t error_limit;             /* more errors are never shown (diag_parts.h); 0 = all are */
     uint64_t error_count;             /* errors and fatal errors reported by this thread */
@@ -188,10 +180,6 @@ enum link_code diag_blamed(void);
 /* Prints whole lines that are no message, unchanged, where messages go. False, with errno set, when
  * they cannot be written; reporting that may fail, too. */
 bool diag_text(struct text text);
-
-/* Shows all messages of a record as they were shown in an earlier link, whatever the flags say now,
- * in this link's format. False, and none is shown, when the bytes are no record. */
-bool diag_record_play(struct bytes bytes);
 
 /* The place of byte `offset` in `text`; for an offset beyond the end, of the last line. The text is
  * read when a message about the place is shown or kept, from its beginning to the offset. */

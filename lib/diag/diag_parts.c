@@ -216,51 +216,6 @@ struct diag_place diag_place_find(const struct diag_place *place)
     return found;
 }
 
-/* In front of a recorded message's texts: its words, its file, with a NUL, and its source line. */
-struct record_head {
-    uint32_t severity, line, column, unused;
-    uint64_t sizes[3];
-};
-
-void diag_record_add(struct diag_record *record, enum diag_severity severity,
-                     const struct diag_place *place, struct text body)
-{
-    static const struct diag_place nowhere;
-    const struct diag_place *at = place ? place : &nowhere;
-    const struct text file = {at->file, at->file ? strlen(at->file) + 1 : 0};
-    const struct record_head head = {
-        severity, at->line, at->column, 0, {body.size, file.size, at->source_line.size}};
-
-    buffer_append(&record->bytes, &head, sizeof head);
-    buffer_text(&record->bytes, body);
-    buffer_text(&record->bytes, file);
-    buffer_text(&record->bytes, at->source_line);
-}
-
-bool diag_record_take(struct bytes *rest, struct diag_recorded *message)
-{
-    struct record_head head;
-    struct bytes parts[3];
-    size_t at = sizeof head;
-
-    if (rest->size < sizeof head)
-        return false;
-    memcpy(&head, rest->data, sizeof head);
-    for (size_t i = 0; i < 3; at += parts[i++].size)
-        if (!bytes_slice(*rest, at, head.sizes[i], &parts[i]))
-            return false;
-    *rest = (struct bytes){rest->data + at, rest->size - at};
-    *message = (struct diag_recorded){
-        .severity = (enum diag_severity)head.severity,
-        .body = {(const char *)parts[0].data, parts[0].size},
-        .place = {.file = parts[1].size ? (const char *)parts[1].data : NULL,
-                  .line = head.line,
-                  .column = head.column,
-                  .source_line = {(const char *)parts[2].data, parts[2].size}}};
-    return head.severity >= DIAG_NOTE && head.severity <= DIAG_WARNING &&
-           (parts[1].size == 0 || parts[1].data[parts[1].size - 1] == '\0');
-}
-
 /* Appends the text without quoted parts, and with 0 for every number. */
 static void put_frame(struct buffer *frame, struct text body)
 {

@@ -15,20 +15,6 @@ void diag_form_message(struct buffer *line, const struct diag_state *state,
 /* Appends an object {"severity": "text", "text": LINE} for each line of `text`. */
 void diag_form_text(struct buffer *line, struct text text);
 
-/* Adds a message to a record. */
-void diag_record_add(struct diag_record *record, enum diag_severity severity,
-                     const struct diag_place *place, struct text body);
-
-/* A message of a record, with views of that; `place` has no file if the message has no place. */
-struct diag_recorded {
-    enum diag_severity severity;
-    struct diag_place place;
-    struct text body;
-};
-
-/* Takes a message off the record. False when it does not begin with one that may be shown again. */
-bool diag_record_take(struct bytes *rest, struct diag_recorded *message);
-
 /* Similar warnings. */
 struct diag_family {
     uint64_t key;

@@ -176,9 +176,9 @@ void watch_add_tool(struct watch *watch, const char *path);
  * Only for the link thread. Accepts NULL. */
 bool watch_check(struct watch *watch);
 
-/* The same for any thread, without messages. With `tools_alone` inputs are not checked: results
- * made of bytes in memory depend on tools only. */
-bool watch_holds(const struct watch *watch, bool tools_alone);
+/* Whether no tool has changed, for any thread and without messages: results made of bytes in memory
+ * depend on tools only. */
+bool watch_holds(const struct watch *watch);
 
 /* For CONTEXT_DEFER, too. */
 void watch_free(void *watch);

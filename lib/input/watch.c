@@ -124,12 +124,12 @@ bool watch_check(struct watch *watch)
     return false;
 }
 
-bool watch_holds(const struct watch *watch, bool tools_alone)
+bool watch_holds(const struct watch *watch)
 {
     char text[REASON_SIZE];
 
     for (size_t i = 0; i < watch->count; i++)
-        if ((!tools_alone || watch->list[i].is_tool) && find_change(&watch->list[i], text))
+        if (watch->list[i].is_tool && find_change(&watch->list[i], text))
             return false;
     return true;
 }

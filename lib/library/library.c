@@ -180,7 +180,6 @@ static void keep_here(struct minilink *link)
     request->product = &link->product;
     request->limits.stop = &link->stop;
     request->reads_files = true;
-    request->cache.has_command = false; /* the cache would keep the bytes only */
     request->distribution.cancelled = &link->stop.is_set;
     if (link->assembler.assemble)
         request->assembler.own = &link->assembler;

@@ -48,8 +48,6 @@ static bool run_stages(struct link *link)
         return false;
     /* No option value changes any more. */
 
-    if (link_cache_find(link))
-        return stage_write(link);
     if (link->request->emit_ltoir)
         return compile_to_ltoir(link) && stage_end_early(link);
     if (!compile_to_ptx(link))
@@ -89,10 +87,7 @@ static bool run_stages(struct link *link)
         return false;
     /* The layout is final. */
 
-    if (!is_link_wanted(link) || !stage_write(link))
-        return false;
-    link_cache_keep(link);
-    return true;
+    return is_link_wanted(link) && stage_write(link);
 }
 
 /* The hits and misses of the cache. */

@@ -30,7 +30,7 @@ bool stage_open_assembler(struct link *link)
     struct assembler *assembler = &link->assembled.assembler;
     const struct link_request *request = link->request;
 
-    /* It is already open if the whole link was looked up in the cache. */
+    /* An earlier stage may have opened it. */
     if (!assembler->table.assemble) {
         if (!assembler_open(assembler, &request->assembler))
             return diag_blame(LINK_ENVIRONMENT);
@@ -108,12 +108,9 @@ const struct chunk_cubin *stage_program_cubin(const struct link *link)
 /* The assembler's identity for cache keys. False when its results are not cached. */
 static bool find_identity(struct link *link, struct cache_key *identity)
 {
-    if (link->cached.has_identity)
-        *identity = link->cached.identity;
     return link->cache &&
-           (link->cached.has_identity ||
-            assembler_identity_find(identity, &link->assembled.assembler,
-                                    groups_all_words(link, &link->arena), link->cache));
+           assembler_identity_find(identity, &link->assembled.assembler,
+                                   groups_all_words(link, &link->arena), link->cache);
 }
 
 /* Number of threads that take chunks; no byte of an exact split depends on it. */

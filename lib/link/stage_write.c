@@ -289,8 +289,6 @@ static bool append_result(const struct link *link, struct output *output)
 {
     const struct chunk_cubin *finished = link->merged.finished;
 
-    if (link->cached.is_found)
-        return output_append(output, link->cached.output);
     if (link->request->emit_ltoir)
         return output_append(output, text_bytes(link->lto.ptx));
     if (link->request->emit_texts)
@@ -310,7 +308,7 @@ static bool list_module_ids(const struct link *link, struct buffer *list)
         if (link->members.list[i].role == MEMBER_LTO)
             table_set(&compiled, text_of(link->members.list[i].file), 0);
     return modules_list(list, &link->inputs, &compiled, link->is_system_unused,
-                        state_lists_last_first(link));
+                        !state_has_merge(link));
 }
 
 static void fill_product(struct link_product *product, const struct merge_report *report)

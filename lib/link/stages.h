@@ -151,23 +151,6 @@ bool stage_merge(struct link *link);
 bool whole_program_take(void *data, size_t size, const char *name, const struct chunks *chunks,
                         struct merge_report *report);
 
-/* link_cache.c: whole links in the cache: the same code and the same options give the same output
- * and the same messages, without linking a program
- *
- * The look-up happens when the participating code is final: the key has that code and not the files
- * that it came from, so an object in which only host code has changed has the same key. Only a
- * command line all of whose options are known, as relevant or not, has such a result
- * (cache_request.command). One that writes files other than the output and the lists that nvcc and
- * build systems request has none. */
-
-/* True when the cache has the result: its messages have been printed, and link->cached has the data
- * for stage_write(). Else messages are recorded from here on, if the result will be stored. Opens
- * the assembler, which the result depends on, if code has to be assembled. */
-bool link_cache_find(struct link *link);
-
-/* Stores the result of a link whose output has been written. */
-void link_cache_keep(struct link *link);
-
 /* reproduce.c: a tar file with everything that a link reads, to repeat it elsewhere
  *
  * NAME.tar has a folder NAME with the inputs; response.txt, with the options and the inputs' names

@@ -175,11 +175,6 @@ bool state_has_merge(const struct link *link)
            has_split || state_is_void(link);
 }
 
-bool state_lists_last_first(const struct link *link)
-{
-    return link->cached.is_found ? link->cached.lists_last_first : !state_has_merge(link);
-}
-
 void state_free_programs(struct link *link)
 {
     for (size_t i = 0; i < link->group_count; i++)
@@ -206,9 +201,6 @@ void state_free(struct link *link)
     chunks_free(&link->cut.chunks);
     chunks_free(&link->cut.replaced);
     buffer_free(&link->cut.explanation);
-    diag_state_get()->record = NULL;
-    buffer_free(&link->cached.record.bytes);
-    cache_value_free(&link->cached.value);
     observe_close(link->observation);
     for (size_t i = 0; i < link->cubin_count; i++)
         cubin_free(&link->cubins[i].cubin);

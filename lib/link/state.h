@@ -47,20 +47,6 @@ struct merged {
     struct merge_report report;
 };
 
-/* The link's result in the cache; see stages.h. */
-struct cached_result {
-    struct cache_key key;
-    struct cache_key identity; /* of the assembler; valid if has_identity */
-    bool has_identity;
-    bool is_wanted; /* store the result, with the messages recorded from here on: */
-    struct diag_record record;
-    uint64_t started;
-    bool is_found; /* the cache has the result: */
-    struct cache_value value;
-    struct bytes output;
-    bool lists_last_first;
-};
-
 /* Members whose PTX is assembled with the same options (groups.c). */
 struct group {
     size_t first; /* the PTX and bitcode among these members, */
@@ -115,7 +101,6 @@ struct link {
     struct table system_names; /* functions that libcudadevrt defines */
     bool has_system;           /* libcudadevrt is among the inputs, and may be left out */
     bool is_system_unused;     /* ... and was */
-    struct cached_result cached;
     struct cut cut;
     struct assembled assembled;
     struct merged merged;
@@ -179,9 +164,6 @@ bool state_is_void(const struct link *link);
 /* Whether nvlink merges here, and so reports kernels under -v. Measured: it does not when LTO-IR
  * becomes one finished cubin, without a split and without other code. */
 bool state_has_merge(const struct link *link);
-
-/* Whether the list of modules has the last input first, as nvlink's has when it does not merge. */
-bool state_lists_last_first(const struct link *link);
 
 /* True when no input and no tool has changed since it was opened (input/file.h), or found, before
  * it was hashed for a key or run. Else that is reported, the link fails with LINK_ENVIRONMENT, and

@@ -6,8 +6,7 @@
 #     without     no cache
 #     stable      no cache, but the chunks that a link with a cache has
 #     first       an empty cache
-#     nothing     nothing has changed: the whole link comes from the cache
-#     chunks      nothing has changed, but the link is done: all chunks come from the cache
+#     nothing     nothing has changed: all chunks come from the cache
 #     edited      the body of one kernel has changed
 #     added       a kernel more
 #     exact       an exact split (-lto) without a cache, exact-first with an empty one
@@ -37,7 +36,7 @@ add() {
 out=$work/out.cubin
 link=("$BUILD/minilink" -w -disable-infos -arch=sm_90 --assembler=ptxas -split-compile-extended=0)
 exact=("$BUILD/minilink" -w -disable-infos -arch=sm_90 --assembler=ptxas -lto)
-names=(without stable first nothing chunks edited added exact exact-first exact-edit exact-again)
+names=(without stable first nothing edited added exact exact-first exact-edit exact-again)
 declare -A wall worst cpu
 # measure NAME COMMAND...: keeps the best and the worst wall time, and the best CPU time.
 # shellcheck disable=SC2086 # the line is two words
@@ -65,7 +64,6 @@ compare() {
         measure stable "${link[@]}" --split-policy=stable "$work"/program/*.ptx -o "$out"
         measure first "${link[@]}" "$kept" "$work"/program/*.ptx -o "$out"
         measure nothing "${link[@]}" "$kept" "$work"/program/*.ptx -o "$out"
-        measure chunks "${link[@]}" "$kept" -time=/dev/null "$work"/program/*.ptx -o "$out"
         edit $round || { echo "cache: no kernel to edit"; exit 1; }
         measure edited "${link[@]}" "$kept" "$work"/other/*.ptx -o "$out"
         cp -r "$work/kept" "$work/copy"

@@ -219,7 +219,6 @@ rm -rf out/*
 "${split[@]}" -Xptxas -v program.ptx > said.alone 2>&1
 for round in "4 jobs" "0 jobs"; do
     : > list
-    # The output's name is a part of nothing; another option keeps the whole link from being found.
     "${split[@]}" -Xptxas -v program.ptx "${cache[@]}" "${listed[@]}" > said 2>&1
     holds "a cache, $round: bytes" cmp alone out/x
     holds "a cache, $round: messages" diff said.alone said

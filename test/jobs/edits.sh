@@ -189,9 +189,12 @@ write_module() {
     esac
 }
 
+# missed RUN: how many chunks and parts its cache did not have.
+missed() { awk '/^  (chunks|LTO parts) .* not found/ {sum += $(NF - 4)} END {print sum + 0}' "stats.$1"; }
+
 # check_link WHAT: without a cache, with what it has, and with what it has then.
 check_link() {
-    local run cache kind whole='s/^  whole links *\([0-9]* found\).*/\1/p'
+    local run cache kind
     for run in none first again; do
         cache=(--cache-dir=cache --cache-stats)
         [ $run != none ] || cache=(--split-policy=stable)
@@ -209,8 +212,8 @@ check_link() {
         done
     done
     holds "$1: links" [ -e out.none ]
-    check "$1: the next link finds it" "$(sed -n "$whole" stats.again)" "1 found"
-    [ "${1##* }" != touch ] || check "$1: is found" "$(sed -n "$whole" stats.first)" "1 found"
+    check "$1: the next link finds all" "$(missed again)" 0
+    [ "${1##* }" != touch ] || check "$1: is found" "$(missed first)" 0
     found_parts=$((found_parts + $(awk '/^  (chunks|LTO parts) .* found/ {sum += $(NF - 6)} END {print sum + 0}' stats.first)))
 }
 
@@ -274,5 +277,5 @@ else
         edits cuda $number_of whole "${lto[@]}" --assembler=ptxas
     done
 fi
-check "whole links aside, a cache has some of the parts of an edited module" $((found_parts > 0)) 1
+check "a cache has some of the parts of an edited module" $((found_parts > 0)) 1
 finish

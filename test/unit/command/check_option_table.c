@@ -427,48 +427,6 @@ TEST(the_cache_is_off_until_a_folder_is_given)
     unsetenv("MINILINK_CACHE_DIR");
 }
 
-/* The key of a command line of these words, separated by blanks; false when it has none. */
-static bool key_of(const char *line, struct cache_key *key)
-{
-    const char *words[16] = {NULL};
-    int count = 0;
-
-    forget_options();
-    for (char *word = strtok(suite_print("%s", line), " "); word; word = strtok(NULL, " "))
-        words[count++] = word;
-    ck_assert(read_arguments(words) == OPTIONS_LINK);
-    *key = options.link.cache.command;
-    return options.link.cache.has_command;
-}
-
-TEST(a_key_has_what_counts_and_nothing_else)
-{
-    static const char *const same[] = {
-        "b.o -o y", "b.o c.o -lx -L. -o z", "-o y b.o -register-link-binaries=m",
-        "b.o -o y --cache-dir=c --cache-stats --diagnostics-format=gnu --jobserver=off"};
-    static const char *const other[] = {
-        "b.o -o y -v", "b.o -o y -g",    "b.o -o y -arch=sm_90", "b.o -o y -Xptxas=-O1",
-        "b.o -o y -w", "b.o -o y -w -g", "b.o -o y -g -w",       "b.o -o y -maxrregcount=1"};
-    static const char *const none[] = {"b.o -o y --keep=k", "b.o -o y -time=t", "b.o --dry-run",
-                                       "b.o -o y -dump-callgraph", "b.o -o y -emit-ptx"};
-    struct cache_key key, keys[COUNT(other)];
-
-    ck_assert(key_of("a.o -o x", &key));
-    for (size_t i = 0; i < sizeof same / sizeof *same; i++) {
-        ck_assert_msg(key_of(same[i], &keys[0]), "%s", same[i]);
-        ck_assert_msg(memcmp(&key, &keys[0], sizeof key) == 0, "%s", same[i]);
-    }
-    for (size_t i = 0; i < sizeof other / sizeof *other; i++) {
-        ck_assert_msg(key_of(other[i], &keys[i]), "%s", other[i]);
-        ck_assert_msg(memcmp(&key, &keys[i], sizeof key) != 0, "%s", other[i]);
-        for (size_t j = 0; j < i; j++)
-            ck_assert_msg(memcmp(&keys[j], &keys[i], sizeof key) != 0, "%s, %s", other[i],
-                          other[j]);
-    }
-    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
-        ck_assert_msg(!key_of(none[i], &keys[0]), "%s", none[i]);
-}
-
 /* The list that options add up to is no redefinition, and minilink's own options may be replaced;
  * another value of one field of nvlink's is. */
 TEST(redefinitions_are_those_of_single_values)
