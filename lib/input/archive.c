@@ -15,7 +15,7 @@
 /* A long name comes from a foreign file, and the name of each entry in the member repeats it. */
 #define LONGEST_NAME 1024u
 
-static bool report_damaged_archive(const struct archive *archive, const char *what)
+static bool report_archive(const struct archive *archive, const char *what)
 {
     return diag_error("Damaged archive '%s': the member header at offset %zu %s", archive->name,
                       archive->offset, what);
@@ -60,11 +60,11 @@ static bool read_header(const struct archive *archive, struct text *field, struc
             archive->name, archive->offset, archive->data.size - archive->offset);
     memcpy(&header, part.data, sizeof header);
     if (memcmp(header.ar_fmag, ARFMAG, sizeof header.ar_fmag) != 0)
-        return report_damaged_archive(archive, "does not end with its mark");
+        return report_archive(archive, "does not end with its mark");
     *field = trim((const char *)part.data, sizeof header.ar_name);
     if ((!archive->is_thin || is_table_member(*field)) &&
         !read_whole_number(trim(header.ar_size, sizeof header.ar_size), &size))
-        return report_damaged_archive(archive, "has a size that is no number");
+        return report_archive(archive, "has a size that is no number");
     if (!bytes_slice(archive->data, archive->offset + sizeof header, size, data))
         return diag_error(
             "Damaged archive '%s': the member at offset %zu has %llu bytes, but only %zu are "
@@ -105,10 +105,9 @@ static bool find_name(const struct archive *archive, struct text field, struct t
         name->size = strnlen(name->data, name->size);
     if (ok && (name->size > 0 || !archive->is_thin))
         return true;
-    return report_damaged_archive(archive,
-                                  archive->is_thin && memchr(field.data, ':', field.size)
-                                      ? "names a member of another archive, which is not supported"
-                                      : "has no valid name");
+    return report_archive(archive, archive->is_thin && memchr(field.data, ':', field.size)
+                                       ? "names a member of another archive, which is not supported"
+                                       : "has no valid name");
 }
 
 bool archive_next(struct archive *archive, struct text *name, struct bytes *data)

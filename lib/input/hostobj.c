@@ -4,7 +4,7 @@
 
 #include "diag/diag.h"
 
-static bool report_damaged_object(struct hostobj *object, const char *what)
+static bool report_object(struct hostobj *object, const char *what)
 {
     object->is_damaged = true;
     return diag_error("Could not find fatbin in '%s': the ELF file is damaged: %s", object->name,
@@ -17,7 +17,7 @@ void hostobj_open(struct hostobj *object, const char *name, struct bytes data)
 
     *object = (struct hostobj){.name = name};
     if (!elf_file_open(file, data)) {
-        report_damaged_object(object, "its header cannot be read");
+        report_object(object, "its header cannot be read");
     } else if (!elf_file_find_sections(file)) {
         object->is_damaged = true;
         diag_error(
@@ -25,7 +25,7 @@ void hostobj_open(struct hostobj *object, const char *name, struct bytes data)
             "offset %llu, but it has %zu bytes",
             name, (unsigned long long)file->header.e_shoff, data.size);
     } else if (file->section_count > 0 && file->names.size == 0) {
-        report_damaged_object(object, "its section names cannot be read");
+        report_object(object, "its section names cannot be read");
     }
 }
 
@@ -55,7 +55,7 @@ bool hostobj_next(struct hostobj *object, const char *section, struct bytes *con
                 object->name, (unsigned long long)header.sh_offset,
                 (unsigned long long)header.sh_size, file->data.size);
         } else if (contents->size > file->data.size - object->total) {
-            report_damaged_object(object, "its sections overlap");
+            report_object(object, "its sections overlap");
         } else {
             object->total += contents->size;
             return true;
@@ -167,8 +167,8 @@ const char *offload_kind_name(uint16_t kind)
     return kind < sizeof names / sizeof *names ? names[kind] : "unknown";
 }
 
-static bool report_damaged_binary(const struct binary *binary, const char *what, uint64_t offset,
-                                  uint64_t size)
+static bool report_binary(const struct binary *binary, const char *what, uint64_t offset,
+                          uint64_t size)
 {
     return diag_error(
         "Damaged offload binary '%s': at offset %zu, %s are to be %llu bytes at %llu, but "
@@ -238,21 +238,21 @@ static bool read_texts(const struct binary *binary, const struct offload_entry *
     struct bytes list;
 
     if (count > MOST_TEXTS || !bytes_slice(binary->bytes, entry->texts, count * step, &list))
-        return report_damaged_binary(binary, "texts of an image", entry->texts,
-                                     count > MOST_TEXTS ? count : count * step);
+        return report_binary(binary, "texts of an image", entry->texts,
+                             count > MOST_TEXTS ? count : count * step);
     for (uint64_t i = 0; i < count; i++) {
         struct offload_pair pair = {0};
         struct text key, *value = NULL;
 
         memcpy(&pair, list.data + i * step, step);
         if (!find_text(binary, pair.key, NULL, &key))
-            return report_damaged_binary(binary, "a text's key", pair.key, 1);
+            return report_binary(binary, "a text's key", pair.key, 1);
         if (text_equal(key, TEXT("triple")))
             value = &image->triple;
         else if (text_equal(key, TEXT("arch")))
             value = &image->arch;
         if (value && !find_text(binary, pair.value, has_sizes ? &pair.size : NULL, value))
-            return report_damaged_binary(binary, "a text", pair.value, pair.size);
+            return report_binary(binary, "a text", pair.value, pair.size);
     }
     return true;
 }
@@ -267,10 +267,10 @@ static bool read_image_entry(const struct binary *binary, const struct offload_e
     image->kind = entry->kind;
     image->producer = entry->producer;
     if (!bytes_slice(binary->bytes, entry->image, size, &image->data))
-        return report_damaged_binary(binary, "an image", entry->image, size);
+        return report_binary(binary, "an image", entry->image, size);
     *total += size;
     if (*total > binary->bytes.size)
-        return report_damaged_binary(binary, "images, which overlap,", entry->image, size);
+        return report_binary(binary, "images, which overlap,", entry->image, size);
     return read_texts(binary, entry, image);
 }
 
@@ -283,8 +283,8 @@ static bool walk_binary(const struct binary *binary, unsigned *number, offload_v
 
     if (count > binary->bytes.size / sizeof entry ||
         !bytes_slice(binary->bytes, binary->header.entries, count * sizeof entry, &entries))
-        return report_damaged_binary(binary, "entries", binary->header.entries,
-                                     count < UINT32_MAX ? count * sizeof entry : count);
+        return report_binary(binary, "entries", binary->header.entries,
+                             count < UINT32_MAX ? count * sizeof entry : count);
     for (uint64_t i = 0; i < count; i++) {
         struct offload_image image = {.number = ++*number};
 

@@ -30,12 +30,6 @@ struct fact_member {
     uint64_t sizes[FACT_CLASSES]; /* bytes of the output that come from this member */
 };
 
-/* Whether it takes part in the consensus. */
-static inline bool fact_member_has_options(const struct fact_member *member)
-{
-    return member->of->entry.kind == FATBIN_NVVM && member->of->role != MEMBER_UNUSED;
-}
-
 struct fact_chunk {
     uint32_t function_count;
     uint32_t replica_count;

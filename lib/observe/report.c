@@ -121,7 +121,7 @@ static void put_option(const struct observation *seen, json_t *list, size_t opti
         json_t *value;
         int32_t number;
 
-        if (!fact_member_has_options(member))
+        if (!consensus_has(member->of))
             continue;
         value = json_tree_push(values, json_object());
         json_tree_set_number(value, "member", i);

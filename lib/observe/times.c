@@ -105,7 +105,7 @@ static void put_inputs(struct row *row, const char *stage)
         const struct fact_member *member = &seen->members[i];
 
         if ((is_select && member->of->role != MEMBER_UNUSED && !member->is_made) ||
-            (is_agree && fact_member_has_options(member)))
+            (is_agree && consensus_has(member->of)))
             put_item(row, text_of(member->of->name));
     }
     if (strcmp(stage, "assemble") == 0)

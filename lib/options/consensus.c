@@ -34,12 +34,6 @@ void consensus_add(struct consensus *consensus, bool found, int32_t value)
     consensus->state = next[consensus->state][found ? 1 + (value != consensus->value) : 0];
 }
 
-/* Every LTO member takes part, even if nothing refers to it (measured). */
-static bool takes_part(const struct member *member)
-{
-    return member->entry.kind == FATBIN_NVVM && member->role != MEMBER_UNUSED;
-}
-
 /* Adds the members list[from..to), which are one group: one fatbin. */
 static void add_reached_group(struct reach *reach, size_t from, size_t to)
 {
@@ -49,7 +43,7 @@ static void add_reached_group(struct reach *reach, size_t from, size_t to)
     for (size_t i = from; i < to; i++)
         has_ptx |= list[i].role == MEMBER_PTX;
     for (size_t i = from; i < to; i++) {
-        if (!takes_part(&list[i]))
+        if (!consensus_has(&list[i]))
             continue;
         for (int option = 0; option < EMBEDDED_COUNT; option++) {
             int32_t value = 0;
@@ -72,7 +66,7 @@ static void note_members(const struct reach *reach, enum embedded_option option)
         const struct member *member = &reach->members->list[i];
         int32_t value;
 
-        if (!takes_part(member))
+        if (!consensus_has(member))
             continue;
         if (!embedded_find(member->entry.options, option, &value))
             diag_note("%s: no %.*s", member->name, TEXT_ARG(bare));

@@ -28,6 +28,12 @@ static inline bool consensus_has_one_value(const struct consensus *consensus)
     return consensus->state == CONSENSUS_PRESENT || consensus->state == CONSENSUS_MIXED;
 }
 
+/* Whether a member takes part: all LTO-IR does, even if nothing refers to it (measured). */
+static inline bool consensus_has(const struct member *member)
+{
+    return member->entry.kind == FATBIN_NVVM && member->role != MEMBER_UNUSED;
+}
+
 /* Takes one more member into account. */
 void consensus_add(struct consensus *consensus, bool found, int32_t value);
 
