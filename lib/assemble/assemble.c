@@ -4,8 +4,6 @@
  * order when all have ended; a worker sees only its own item. */
 #include "assemble/workitem.h"
 
-#include <stdlib.h>
-
 #include "base/search.h"
 #include "diag/events.h"
 #include "os/thread.h"
@@ -186,9 +184,8 @@ static uint32_t run_tasks(const struct assembly *assembly)
 static void tell_origin(const struct assembly *assembly, const struct chunk *chunk)
 {
     const char *const *stored = chunk->options;
-    struct buffer words = {0};
+    LOCAL_BUFFER(words);
 
-    CONTEXT_DEFER(buffer_cleanup, &words);
     for (size_t i = 0; stored && stored[i] && i <= MOST_NAMED; i++)
         buffer_printf(&words, "%s%s", i ? " " : "", i < MOST_NAMED ? stored[i] : "...");
     if (words.size)

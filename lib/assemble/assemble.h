@@ -6,12 +6,7 @@
 #pragma once
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "base/context.h"
-#include "base/memory.h"
 #include "cache/cache.h"
 #include "facts/targets.h"
 #include "distribute/distribute.h"

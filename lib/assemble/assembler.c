@@ -4,7 +4,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <string.h>
 
 #include "diag/diag.h"
 #include "toy/builtin.h"

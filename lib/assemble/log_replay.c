@@ -5,7 +5,6 @@
 
 #include "assemble/workitem.h"
 #include "base/search.h"
-#include "base/text.h"
 #include "diag/log_line.h"
 #include "ptx/lexer.h"
 
@@ -67,9 +66,8 @@ static struct text take_source_line(struct text *log)
 static void report_at(enum diag_severity severity, const struct diag_place *place,
                       const struct chunks *chunks, struct text text)
 {
-    struct buffer own = {0};
+    LOCAL_BUFFER(own);
 
-    CONTEXT_DEFER(buffer_cleanup, &own);
     for (size_t at = 0; at < text.size;) {
         size_t end = at;
 
@@ -91,9 +89,8 @@ static void report_in_chunk(const struct chunks *chunks, const struct chunk *chu
 {
     struct diag_place place = {
         .line = message->line, .column = message->column, .source_line = source_line};
-    struct arena arena = {0};
+    LOCAL_ARENA(arena);
 
-    CONTEXT_DEFER(arena_cleanup, &arena);
     if (message->line > 0)
         chunk_origin(chunks, chunk, message->line, &place.file, &place.line);
     if (!place.file)

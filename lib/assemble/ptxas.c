@@ -13,7 +13,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -284,10 +283,9 @@ static struct fork_server_job served_job(struct arena *arena, const struct ptxas
 
 void ptxas_start_ahead(const struct ptxas *ptxas, const struct minilink_job *job)
 {
-    struct arena arena = {0};
+    LOCAL_ARENA(arena);
     struct fork_server_job served;
 
-    CONTEXT_DEFER(arena_cleanup, &arena);
     served = served_job(&arena, ptxas, job, (struct exec_request){.large_pages = true});
     served.is_repeated = true;
     fork_server_start(&served);

@@ -2,8 +2,6 @@
  * on the other machine, does such a job. */
 #include "assemble/workitem.h"
 
-#include <string.h>
-
 #include "diag/events.h"
 #include "distribute/files.h"
 #include "output/output.h"
@@ -348,10 +346,9 @@ enum link_code single_chunk_run(const struct single_chunk_request *request)
     struct assembler assembler = {0};
     struct file_contents input = {0};
     struct minilink_result result = {.size = sizeof result};
-    struct buffer report = {0};
+    LOCAL_BUFFER(report);
     struct bytes cubin = {0};
 
-    CONTEXT_DEFER(buffer_cleanup, &report);
     CONTEXT_DEFER(assembler_close, &assembler);
     CONTEXT_DEFER(memory_cleanup, &input.data);
     CONTEXT_DEFER(memory_cleanup, &result.cubin);

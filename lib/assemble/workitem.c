@@ -2,7 +2,6 @@
 #include "assemble/workitem.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/clock.h"
 #include "diag/events.h"

@@ -6,15 +6,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/random.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "input/file.h"
 #include "os/file.h"
@@ -247,13 +244,12 @@ void cache_store(struct cache *cache, enum cache_kind kind, const struct cache_k
 
 void cache_give_up(struct cache *cache, const char *format, ...)
 {
-    struct buffer reason = {0};
+    LOCAL_BUFFER(reason);
     va_list arguments;
 
     if (!cache || cache->has_given_up)
         return;
     cache->has_given_up = true;
-    CONTEXT_DEFER(buffer_cleanup, &reason);
     va_start(arguments, format);
     buffer_vprintf(&reason, format, arguments);
     va_end(arguments);

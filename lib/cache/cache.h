@@ -16,11 +16,9 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 #include <sys/stat.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 
 /* key.c: 128-bit hash of everything that a result depends on.
  *

@@ -7,8 +7,6 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "base/context.h"
-#include "base/memory.h"
 #include "cache/cache.h"
 #include "os/file.h"
 #include "os/program.h"

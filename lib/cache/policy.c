@@ -8,17 +8,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/context.h"
-#include "base/memory.h"
 #include "base/search.h"
-#include "base/text.h"
 #include "cache/cache.h"
 
 const struct cache_policy cache_policy_default = {

@@ -1,8 +1,6 @@
 /* compat.c: folds the records, first within a cubin, then over cubins. */
 #include "cubin/contents.h"
 
-#include <string.h>
-
 static uint64_t value_of_record(const struct info_record *record)
 {
     uint8_t bytes[8] = {0};

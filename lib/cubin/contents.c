@@ -2,9 +2,6 @@
 #include "cubin/contents.h"
 
 #include <elf.h>
-#include <string.h>
-
-#include "base/context.h"
 
 #define NOTE_TYPE    2000u
 #define TARGET_TYPE  1000u
@@ -189,9 +186,8 @@ void empty_cubin(struct cubin *cubin, struct arch arch, const struct toolkit_fac
     };
     struct bytes contents[EMPTY_SECTIONS] = {[EMPTY_STRINGS] = {(const uint8_t *)"", 1}};
     Elf64_Sym *twins = arena_zalloc(&cubin->arena, EMPTY_SYMBOLS, sizeof *twins);
-    struct buffer note = {0};
+    LOCAL_BUFFER(note);
 
-    CONTEXT_DEFER(buffer_cleanup, &note);
     tool_note_put_target(&note, arch.sm, toolkit->version);
     contents[EMPTY_CUINFO] =
         (struct bytes){arena_copy(&cubin->arena, note.data, note.size, 1), note.size};

@@ -2,8 +2,6 @@
  * graph, whose form is in format.h. */
 #include "cubin/cubin.h"
 
-#include <string.h>
-
 #include "diag/diag.h"
 
 void cubin_free(struct cubin *cubin)

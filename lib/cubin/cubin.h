@@ -4,12 +4,8 @@
 #pragma once
 
 #include <elf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "cubin/format.h"
 
 struct cubin_relocation {

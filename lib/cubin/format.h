@@ -6,8 +6,6 @@
 #pragma once
 
 #include <elf.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "facts/cubins.h"
 #include "facts/targets.h"

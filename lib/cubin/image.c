@@ -5,10 +5,6 @@
  * covered by a segment of their own. All addresses are 0. */
 #include "cubin/image.h"
 
-#include <elf.h>
-#include <stdlib.h>
-
-#include "base/context.h"
 #include "base/search.h"
 #include "cubin/format.h"
 

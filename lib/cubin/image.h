@@ -5,12 +5,8 @@
 #pragma once
 
 #include <elf.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "facts/cubins.h"
 
 struct image_section {

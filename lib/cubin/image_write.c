@@ -9,9 +9,7 @@
 #include <errno.h>
 #include <libelf.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/context.h"
 #include "cubin/image.h"
 #include "cubin/format.h"
 #include "os/file.h"
@@ -236,9 +234,8 @@ static bool put_other_headers(const struct writer *writer, struct output *output
     const struct image *image = writer->image;
     Elf64_Ehdr header = file_header(image);
     uint64_t place = image->program_header_offset;
-    struct buffer rest = {0};
+    LOCAL_BUFFER(rest);
 
-    CONTEXT_DEFER(buffer_cleanup, &rest);
     if (writer->has_other_headers) {
         place = image->section_header_offset;
         put_section_headers(image, &rest);
@@ -273,7 +270,7 @@ static bool write_with_libelf(const struct image *image, struct output *output)
  * system calls fail; reading it here raises SIGBUS instead, whose handler names the file. */
 bool image_append(const struct image *image, struct output *output)
 {
-    struct buffer bytes = {0};
+    LOCAL_BUFFER(bytes);
 
     if (output->memory) {
         image_bytes(image, output->memory);
@@ -284,7 +281,6 @@ bool image_append(const struct image *image, struct output *output)
         return true;
     if (output->fd < 0)
         return false;
-    CONTEXT_DEFER(buffer_cleanup, &bytes);
     image_bytes(image, &bytes);
     return output_append(output, buffer_bytes(&bytes));
 }

@@ -8,8 +8,6 @@
 #include "cubin/read.h"
 
 #include <inttypes.h>
-#include <libelf.h>
-#include <string.h>
 
 #include "diag/diag.h"
 #include "os/elf_file.h"

@@ -1,7 +1,6 @@
 /* read_symbols.c: the symbol table and the relocations of a cubin: arrays of fixed records, each
  * decoded in one pass. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "cubin/read.h"
 

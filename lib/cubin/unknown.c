@@ -58,12 +58,10 @@ static bool refuse_section(const struct cubin *cubin, const struct cubin_section
 static bool walk_sections(const struct cubin *const *cubins, size_t count, bool sass_only,
                           bool tells)
 {
-    struct table kinds = {0}; /* that were seen so far */
-    struct arena arena = {0};
+    LOCAL_TABLE(kinds); /* that were seen so far */
+    LOCAL_ARENA(arena);
     bool ok = true;
 
-    CONTEXT_DEFER(table_cleanup, &kinds);
-    CONTEXT_DEFER(arena_cleanup, &arena);
     for (size_t file = 0; file < count; file++) {
         const bool *is_relocated = NULL;
 

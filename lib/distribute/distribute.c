@@ -6,13 +6,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "base/memory.h"
-#include "base/text.h"
 #include "diag/diag.h"
 #include "diag/log_line.h"
 #include "distribute/files.h"
@@ -278,12 +275,11 @@ static void remove_others(const struct distribute_batch *batch, const char *path
 {
     DIR *folder = opendir(path);
     const struct dirent *entry;
-    struct table stems = {0};
+    LOCAL_TABLE(stems);
 
     if (!folder)
         return;
     CONTEXT_DEFER(close_folder, folder);
-    CONTEXT_DEFER(table_cleanup, &stems);
     for (size_t i = 0; i < batch->count; i++)
         table_add(&stems, stem_of(basename(batch->jobs[i].input_path)), 1);
     while ((entry = readdir(folder))) {

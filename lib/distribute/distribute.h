@@ -12,13 +12,8 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "facts/targets.h"
-#include "base/memory.h"
-#include "base/context.h"
-#include "base/text.h"
 #include "cache/cache.h"
 #include "input/file.h"
 

@@ -3,14 +3,9 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdint.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include "base/context.h"
-#include "os/file.h"
 
 static bool meets_demand(int fd, const struct stat *status, const struct file_demand *demand)
 {

@@ -3,7 +3,6 @@
 
 #include <stdbool.h>
 
-#include "base/text.h"
 #include "input/file.h"
 #include "os/file.h"
 

@@ -1,9 +1,6 @@
 /* jobfile.c: makes the job file and jobs' facts files; knows a job file by its outputs' names. */
 #include "distribute/distribute.h"
 
-#include <string.h>
-
-#include "base/text.h"
 #include "diag/diag.h"
 #include "diag/escape.h"
 #include "diag/json_tree.h"
@@ -107,7 +104,7 @@ char *jobfile_make(const struct distribute_batch *batch, const struct distribute
 {
     struct maker maker = {.batch = batch};
     json_t *root = json_tree_begin();
-    struct buffer text = {0};
+    LOCAL_BUFFER(text);
 
     CONTEXT_DEFER(json_tree_end, root);
     CONTEXT_DEFER(arena_cleanup, &maker.arena);
@@ -119,7 +116,6 @@ char *jobfile_make(const struct distribute_batch *batch, const struct distribute
         diag_fatal("The name '%s' cannot stand in a file of jobs: it is no UTF-8", maker.not_utf8);
         return NULL;
     }
-    CONTEXT_DEFER(buffer_cleanup, &text);
     json_tree_print(root, JSON_TREE_FILE, &text);
     return buffer_take(&text, NULL);
 }
@@ -171,9 +167,8 @@ static const char *compare_jobs(const struct table *there, struct distribute_bat
 
 bool jobfile_is_of(struct text text, struct distribute_batch *batch, const char **why)
 {
-    struct table stems = {0};
+    LOCAL_TABLE(stems);
 
-    CONTEXT_DEFER(table_cleanup, &stems);
     find_outputs(text, batch->tool.output_suffix, &stems);
     *why = compare_jobs(&stems, batch);
     return !*why;

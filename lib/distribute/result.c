@@ -4,10 +4,8 @@
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
-#include <string.h>
 #include <xxhash.h>
 
-#include "base/text.h"
 #include "cubin/cubin.h"
 #include "diag/diag.h"
 #include "distribute/distribute.h"
@@ -239,9 +237,8 @@ static const char *find_damage(struct arena *arena, struct cubin *cubin, struct 
 static const char *find_lost(struct arena *arena, const struct cubin *cubin,
                              const struct distribute_job *job)
 {
-    struct table names = {0};
+    LOCAL_TABLE(names);
 
-    CONTEXT_DEFER(table_cleanup, &names);
     for (size_t i = 1; i < cubin->symbol_count; i++)
         if (cubin->symbols[i].type == STT_FUNC && cubin->symbols[i].section != SHN_UNDEF)
             table_add(&names, cubin->symbols[i].name, 1);

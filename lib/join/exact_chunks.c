@@ -6,7 +6,6 @@
  * repeated; Mercury's relocations are not among these. */
 #include "join/join.h"
 
-#include "base/context.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
 #include "join/exact_plan.h"

@@ -10,7 +10,6 @@
  * that it lacks. */
 #include <string.h>
 
-#include "base/text.h"
 #include "base/search.h"
 #include "cubin/contents.h"
 #include "join/exact_plan.h"

@@ -2,11 +2,7 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "base/memory.h"
-#include "base/text.h"
 #include "cubin/cubin.h"
 #include "cubin/image.h"
 #include "facts/targets.h"

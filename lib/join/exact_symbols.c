@@ -1,7 +1,6 @@
 /* exact_symbols.c: the symbols of the program, their order, numbers and names. */
 #include <string.h>
 
-#include "base/text.h"
 #include "join/exact_plan.h"
 
 #define INTERNAL TEXT("$__internal_")

@@ -16,9 +16,6 @@
  */
 #include "join/join.h"
 
-#include <string.h>
-
-#include "base/context.h"
 #include "cubin/contents.h"
 #include "diag/diag.h"
 #include "join/exact_plan.h"
@@ -167,9 +164,8 @@ bool exact_join_remakes(struct bytes cubin, const struct text *kernels, size_t c
 {
     const struct exact_join_request request = {&cubin, 1, kernels, count, NULL, 0, line_count};
     struct exact_join_difference why;
-    struct buffer image = {0};
+    LOCAL_BUFFER(image);
 
-    CONTEXT_DEFER(buffer_cleanup, &image);
     /* Lines of text that only closing kernels have are left out of a line table. */
     return join_chunks(&image, &request, &why) &&
            (line_count ||

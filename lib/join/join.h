@@ -3,10 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
-#include "base/memory.h"
-#include "base/text.h"
 #include "cubin/cubin.h"
 #include "split/split.h"
 

@@ -168,9 +168,8 @@ static void fill_own_sections(struct join *join)
  * modules without a kernel; a chunk may be one even if the program is not. */
 static void add_module_records(struct buffer *to, const struct join *join, bool has_kernel)
 {
-    struct table seen = {0};
+    LOCAL_TABLE(seen);
 
-    CONTEXT_DEFER(table_cleanup, &seen);
     for (uint32_t c = 0; c < join->count; c++) {
         const struct join_input *input = &join->inputs[c];
 

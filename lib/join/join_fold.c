@@ -8,8 +8,6 @@
  * it keeps its copies too. */
 #include "join/join_plan.h"
 
-#include "base/context.h"
-
 struct group {
     struct join_entity *first;
     struct bytes description; /* of the first; empty until a second one is seen */
@@ -254,9 +252,8 @@ static void spread_differences(struct fold *fold)
 void join_fold(struct join *join)
 {
     struct fold fold = {.join = join, .to = &join->scratch};
-    struct table names = {0};
+    LOCAL_TABLE(names);
 
-    CONTEXT_DEFER(table_cleanup, &names);
     find_copies(&fold, &names);
     compare_copies(&fold);
     spread_differences(&fold);

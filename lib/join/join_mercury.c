@@ -7,8 +7,6 @@
  * from the start of the twins. If that does not hold, all of them are left out. */
 #include "join/join_plan.h"
 
-#include <string.h>
-
 #include "cubin/image.h"
 
 /* Finds the plain section of each twin. */

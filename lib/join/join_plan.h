@@ -6,7 +6,6 @@
 #pragma once
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "cubin/cubin.h"
 #include "split/split.h"
 

@@ -216,11 +216,10 @@ static void find_bound(struct join *join, struct join_input *input)
 
 bool join_resolve(struct join *join)
 {
-    struct table names = {0};
+    LOCAL_TABLE(names);
     size_t most = 0;
     bool ok = true;
 
-    CONTEXT_DEFER(table_cleanup, &names);
     for (size_t i = 0; i < join->count; i++)
         most += join->inputs[i].cubin->symbol_count;
     join->entities = arena_alloc(&join->arena, most, sizeof *join->entities);

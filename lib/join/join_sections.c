@@ -1,7 +1,6 @@
 /* join_sections.c: the joined section table, in the order in which ptxas writes its own. */
 #include "join/join_plan.h"
 
-#include "base/context.h"
 #include "base/search.h"
 
 #define STRTAB 2u

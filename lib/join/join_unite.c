@@ -7,8 +7,6 @@
  * that has one. Sections that are not made as expected are concatenated in chunk order. */
 #include "join/join_plan.h"
 
-#include "base/context.h"
-#include "base/text.h"
 #include "base/search.h"
 #include "cubin/contents.h"
 #include "cubin/image.h"
@@ -405,9 +403,8 @@ static void place_objects(struct join_section *section)
 void join_unite_sections(struct join *join)
 {
     uint64_t classes = CLASSES_UNITED | (join->has_mercury ? MERCURY_UNITED : 0);
-    struct table names = {0};
+    LOCAL_TABLE(names);
 
-    CONTEXT_DEFER(table_cleanup, &names);
     for (size_t i = 0; i < join->section_count; i++) {
         struct join_section *section = &join->sections[i];
 

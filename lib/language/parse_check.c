@@ -6,8 +6,6 @@
  * integer literal is not a float, and a double literal is rounded if a float is expected. */
 #include "language/parser.h"
 
-#include <stdlib.h>
-
 #include "base/search.h"
 
 struct checking {

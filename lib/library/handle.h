@@ -2,7 +2,6 @@
 #pragma once
 
 #include "base/memory.h"
-#include "base/context.h"
 #include "command/options.h"
 #include "diag/diag.h"
 #include "minilink/minilink.h"

@@ -1,7 +1,6 @@
 /* inputs.c: inputs, which are copied and checked when they are added. */
 
 #include "distribute/files.h"
-#include "input/file.h"
 #include "library/handle.h"
 
 /* Nothing that can be linked is larger, and sizes may be added to it. */

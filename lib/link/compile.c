@@ -2,9 +2,7 @@
 #include <elf.h>
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
 #include "link/stages.h"
 #include "options/consensus.h"

@@ -10,9 +10,7 @@
 
 #include <ctype.h>
 #include <glob.h>
-#include <string.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
 
 /* Characters that ninja's depfile parser accepts in a name, beside letters, digits and bytes beyond
@@ -206,12 +204,11 @@ const char *dependencies_path(const struct link *link, struct arena *arena)
 {
     const char *path = link->request->dependency_file;
     char target[ARCH_NAME_SIZE];
-    struct buffer name = {0};
+    LOCAL_BUFFER(name);
 
     if (!path)
         return NULL;
     arch_name(link->members.arch, target);
-    CONTEXT_DEFER(buffer_cleanup, &name);
     for (const char *mark; (mark = strstr(path, "%a")); path = mark + 2)
         buffer_printf(&name, "%.*s%s", (int)(mark - path), path, target);
     buffer_string(&name, path);

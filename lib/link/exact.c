@@ -6,9 +6,6 @@
  * the calls in the cubin, and compared. */
 #include "link/stages.h"
 
-#include <string.h>
-
-#include "base/context.h"
 #include "base/search.h"
 #include "diag/diag.h"
 #include "join/join.h"
@@ -161,10 +158,9 @@ struct trial {
 static size_t find_chunk_kernels(struct trial *trial, struct text *kernels)
 {
     const struct chunks *chunks = trial->chunks;
-    struct table names = {0};
+    LOCAL_TABLE(names);
     size_t count = 0;
 
-    CONTEXT_DEFER(table_cleanup, &names);
     for (uint32_t i = 1; i < trial->cubin.symbol_count; i++)
         if (trial->cubin.symbols[i].other & STO_CUDA_ENTRY)
             table_add(&names, trial->cubin.symbols[i].name, i);

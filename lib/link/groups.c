@@ -1,10 +1,6 @@
 /* groups.c: compares the options of the members whose code is assembled. */
 #include "link/stages.h"
 
-#include <string.h>
-
-#include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "options/consensus.h"
 
@@ -196,11 +192,9 @@ struct name_list groups_names(const struct link *link, const struct group *group
 static void tell_group(const struct link *link, const struct group *group)
 {
     const struct name_list names = groups_names(link, group);
-    struct arena arena = {0};
-    struct buffer words = {0};
+    LOCAL_ARENA(arena);
+    LOCAL_BUFFER(words);
 
-    CONTEXT_DEFER(arena_cleanup, &arena);
-    CONTEXT_DEFER(buffer_cleanup, &words);
     for (size_t i = 0; i < group->options.count; i++)
         buffer_printf(&words, " %s", group->options.words[i]);
     diag_verbose("%s is assembled with %s%.*s", name_list_text("PTX", &names, &arena),

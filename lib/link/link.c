@@ -6,7 +6,6 @@
  * under -vv and to the observation (--report, -time, ...), and every error. */
 #include "link/stages.h"
 
-#include "base/context.h"
 #include "diag/diag.h"
 #include "os/thread.h"
 #include "output/output.h"
@@ -93,9 +92,8 @@ static bool run_stages(struct link *link)
 /* The hits and misses of the cache. */
 static bool print_cache(struct cache *cache)
 {
-    struct buffer text = {0};
+    LOCAL_BUFFER(text);
 
-    CONTEXT_DEFER(buffer_cleanup, &text);
     cache_describe(cache, &text);
     return std_streams_print(buffer_view(&text));
 }

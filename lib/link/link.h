@@ -2,12 +2,9 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "assemble/assemble.h"
 #include "facts/targets.h"
-#include "base/memory.h"
 #include "cache/cache.h"
 #include "distribute/distribute.h"
 #include "input/file.h"

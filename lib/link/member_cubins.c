@@ -4,8 +4,6 @@
 
 #include <elf.h>
 
-#include "base/context.h"
-#include "base/text.h"
 #include "diag/diag.h"
 #include "os/machine.h"
 #include "pool/pool.h"

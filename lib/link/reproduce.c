@@ -3,10 +3,8 @@
 
 #include <limits.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/utsname.h>
 
-#include "base/context.h"
 #include "distribute/files.h"
 #include "output/output.h"
 

@@ -3,11 +3,8 @@
  * Depending on the inputs, chunks are assembled as whole programs or as code that is merged. */
 #include <elf.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "assemble/assemble.h"
-#include "base/context.h"
-#include "base/memory.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
 #include "link/stages.h"
@@ -314,12 +311,11 @@ static bool verify(struct link *link)
 bool stage_join(struct link *link)
 {
     struct assembled *assembled = &link->assembled;
-    struct buffer image = {0};
+    LOCAL_BUFFER(image);
     const char *why = "its chunks are written in a form that is not known";
 
     if (!link->cut.chunks.is_exact)
         return true;
-    CONTEXT_DEFER(buffer_cleanup, &image);
     if (!assembled->is_unknown &&
         exact_make_program(&image, &link->cut.chunks, &assembled->cubins, &link->arena, &why)) {
         assembled->program.data = buffer_take(&image, &assembled->program.size);

@@ -6,10 +6,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/context.h"
-#include "base/memory.h"
 #include "cubin/contents.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
@@ -49,14 +46,13 @@ static bool lacks_array_alignment(const struct cubin_symbol *symbol)
 static void align_dynamic_arrays(struct cubin *joined, const struct chunk_symbol *symbols,
                                  size_t count)
 {
-    struct table alignments = {0};
+    LOCAL_TABLE(alignments);
     size_t first = 1;
 
     while (first < joined->symbol_count && !lacks_array_alignment(&joined->symbols[first]))
         first++;
     if (first >= joined->symbol_count)
         return;
-    CONTEXT_DEFER(table_cleanup, &alignments);
     for (size_t i = 0; i < count; i++)
         if (symbols[i].alignment)
             table_set(&alignments, symbols[i].own_name, symbols[i].alignment);

@@ -4,8 +4,6 @@
  * takes part is decided last: only then is it known whether anything calls it. */
 #include <inttypes.h>
 
-#include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "link/stages.h"
 #include "ptx/program.h"
@@ -269,9 +267,8 @@ static bool link_groups(struct link *link)
 
 static void choose_toolkit(struct link *link)
 {
-    struct buffer why = {0};
+    LOCAL_BUFFER(why);
 
-    CONTEXT_DEFER(buffer_cleanup, &why);
     link->toolkit = state_find_toolkit(link->request, &why);
     diag_verbose("like nvlink %u.%u: %.*s", link->toolkit->version / 10,
                  link->toolkit->version % 10, TEXT_ARG(buffer_view(&why)));
@@ -386,12 +383,11 @@ bool stage_agree(struct link *link)
 static void warn_of_unknown(const struct link *link)
 {
     const char *const *undefined = link->request->undefined;
-    struct table names = {0}; /* to their numbers, or behind these, if something defines them */
+    LOCAL_TABLE(names); /* to their numbers, or behind these, if something defines them */
     uint32_t count = 0;
 
     if (!undefined || !*undefined)
         return;
-    CONTEXT_DEFER(table_cleanup, &names);
     for (; undefined[count]; count++)
         table_add(&names, text_of(undefined[count]), count);
     for (size_t i = 0; i < link->group_count; i++)

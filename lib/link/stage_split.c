@@ -2,11 +2,8 @@
  * found before any is assembled, so that a program that must be assembled in one piece is not
  * assembled twice: the ptxas of a toolkit that is not known joins a small program first. */
 #include <inttypes.h>
-#include <string.h>
 
 #include "assemble/assemble.h"
-#include "base/context.h"
-#include "base/memory.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "join/join.h"
@@ -292,13 +289,12 @@ static bool cut_edited_chunks(struct link *link)
 {
     struct cut *cut = &link->cut;
     struct assemble_request request;
-    struct table edited = {0};
+    LOCAL_TABLE(edited);
 
     if (!link->cache || !cut->chunks.is_exact || link->request->dry_run)
         return true;
     if (!stage_open_assembler(link))
         return false;
-    CONTEXT_DEFER(table_cleanup, &edited);
     request = stage_assemble_request(link, &cut->chunks);
     if (request.cache)
         chunk_cache_find_edited(&edited, &cut->chunks, &request, &link->arena);

@@ -3,11 +3,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fnmatch.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/context.h"
 #include "diag/diag.h"
 #include "input/used.h"
 #include "link/stages.h"
@@ -18,7 +16,7 @@ bool save_temps(const struct link *link, const char *stem, size_t index, const c
                 struct bytes bytes)
 {
     const char *folder = link->request->keep;
-    struct arena arena = {0};
+    LOCAL_ARENA(arena);
     const char *path;
 
     if (!folder)
@@ -27,7 +25,6 @@ bool save_temps(const struct link *link, const char *stem, size_t index, const c
         diag_fatal("Could not make folder '%s': %s", folder, strerror(errno));
         return diag_blame(LINK_ENVIRONMENT);
     }
-    CONTEXT_DEFER(arena_cleanup, &arena);
     path = index == SIZE_MAX ? arena_printf(&arena, "%s/%s.%s", folder, stem, suffix)
                              : arena_printf(&arena, "%s/%s-%zu.%s", folder, stem, index, suffix);
     return output_write_file(path, bytes) || diag_blame(LINK_ENVIRONMENT);
@@ -301,9 +298,8 @@ static bool append_result(const struct link *link, struct output *output)
 
 static bool list_module_ids(const struct link *link, struct buffer *list)
 {
-    struct table compiled = {0};
+    LOCAL_TABLE(compiled);
 
-    CONTEXT_DEFER(table_cleanup, &compiled);
     for (size_t i = 0; i < link->members.count; i++)
         if (link->members.list[i].role == MEMBER_LTO)
             table_set(&compiled, text_of(link->members.list[i].file), 0);

@@ -3,15 +3,10 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "base/context.h"
-#include "base/memory.h"
-#include "diag/diag.h"
 #include "facts/targets.h"
 #include "os/fork_server.h"
 #include "os/program.h"
-#include "os/toolkit.h"
 
 struct toolkit_version state_version_of(const char *ptxas)
 {

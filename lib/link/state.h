@@ -2,8 +2,6 @@
 #pragma once
 
 #include "assemble/assemble.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "cubin/cubin.h"
 #include "cubin/image.h"
 #include "diag/diag.h"

@@ -11,9 +11,8 @@
 struct text job_write(struct arena *arena, const char *library, const char *const *options,
                       const struct job_inputs *inputs)
 {
-    struct buffer words = {0};
+    LOCAL_BUFFER(words);
 
-    CONTEXT_DEFER(buffer_cleanup, &words);
     buffer_printf(&words, "format=" FORMAT "%c%s=%s%c", 0, inputs->is_bitcode ? "llvm" : "library",
                   library, 0);
     for (size_t i = 0; options && options[i]; i++)

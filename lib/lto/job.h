@@ -23,7 +23,6 @@
 #pragma once
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "cache/cache.h"
 
 struct member; /* input/member.h */

@@ -85,11 +85,10 @@ static bool read_kernels_of(struct collector *collector, struct arena *arena, co
 
 static bool read_kernels_beside(struct collector *collector, const struct member *ptx)
 {
-    struct arena text = {0};
+    LOCAL_ARENA(text);
     struct bytes code;
 
     DIAG_SILENCE();
-    CONTEXT_DEFER(arena_cleanup, &text);
     return member_code(ptx, &collector->inflation, &text, &code) &&
            read_kernels_of(collector, &text, ptx->name,
                            (struct text){(const char *)code.data, code.size});

@@ -8,7 +8,6 @@
 #pragma once
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "cache/cache.h"
 #include "distribute/distribute.h"
 #include "input/member.h"

@@ -44,9 +44,8 @@ static void add_list(struct word_list *options, enum used_list list, struct text
 static void add_names(struct word_list *options, const struct used_names *used, enum used_list list)
 {
     const struct used_set *set = list <= USED_INTERNAL_KERNELS ? &used->kernels : &used->variables;
-    struct buffer names = {0};
+    LOCAL_BUFFER(names);
 
-    CONTEXT_DEFER(buffer_cleanup, &names);
     for (size_t i = 0; used->has_parts && i < set->count; i++)
         add_name(&names, "*", set->patterns[i].text);
     /* The last object's first. */
@@ -61,9 +60,8 @@ static void add_names(struct word_list *options, const struct used_names *used, 
 static void add_kernels(struct word_list *options, enum used_list list,
                         const struct lto_share *share)
 {
-    struct buffer names = {0};
+    LOCAL_BUFFER(names);
 
-    CONTEXT_DEFER(buffer_cleanup, &names);
     for (size_t i = 0; i < share->count; i++)
         if (share->kernels[i]->is_internal == (list == USED_INTERNAL_KERNELS))
             add_name(&names, "", share->kernels[i]->name);

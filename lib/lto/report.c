@@ -54,12 +54,11 @@ static void report_library_line(const struct part_list *run, struct text line, b
                                         TEXT("WARNING: "), TEXT("INFO: "),    TEXT("SUCCESS: ")};
     bool is_warning = text_starts(line, TEXT("WARNING")) || text_starts(line, TEXT("warning"));
     const char *name = library_name(run);
-    struct buffer named = {0};
+    LOCAL_BUFFER(named);
 
     for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
         if (text_skip(&line, heads[i]))
             break;
-    CONTEXT_DEFER(buffer_cleanup, &named);
     restore_names(&named, line, &run->inputs);
     line = buffer_view(&named);
     if (is_warning)

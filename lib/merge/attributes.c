@@ -230,9 +230,8 @@ static void put_extern_records(struct encoder *encoder)
 
 static void put_union(struct encoder *encoder, uint8_t attribute, uint32_t kernel)
 {
-    struct buffer words = {0};
+    LOCAL_BUFFER(words);
 
-    CONTEXT_DEFER(buffer_cleanup, &words);
     needs_words(&encoder->needs, attribute, kernel, &words);
     info_put_head(&encoder->out, EIFMT_SVAL, attribute, words.size);
     buffer_append(&encoder->out, words.data, words.size);

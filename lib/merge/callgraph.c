@@ -86,11 +86,9 @@ static void set_class_contents(struct merging *m, enum section_class class,
 
 void callgraph_encode(struct merging *m)
 {
-    struct buffer prototypes = {0};
-    struct buffer calls = {0};
+    LOCAL_BUFFER(prototypes);
+    LOCAL_BUFFER(calls);
 
-    CONTEXT_DEFER(buffer_cleanup, &prototypes);
-    CONTEXT_DEFER(buffer_cleanup, &calls);
     encode_calls(m, &calls, m->out->rows.count);
     encode_prototypes(m, &prototypes);
     set_class_contents(m, CLASS_CALLGRAPH, &calls);
@@ -120,9 +118,8 @@ struct printer {
 static void put_function_name(const struct printer *printer, uint32_t symbol)
 {
     uint32_t number = printer->number[symbol];
-    struct buffer shown = {0};
+    LOCAL_BUFFER(shown);
 
-    CONTEXT_DEFER(buffer_cleanup, &shown);
     escape_text(number ? printer->names[number - 1] : printer->m->symbols[symbol].name, &shown);
     for (size_t i = 0; i < shown.size; i++) {
         if (printer->is_dot && (shown.data[i] == '"' || shown.data[i] == '\\'))

@@ -65,10 +65,9 @@ static void find_plain_only(struct merging *m)
 /* Finds code that nvlink's finalizer would make anew, and says where it is. */
 static void find_outdated(struct merging *m)
 {
-    struct buffer names = {0};
+    LOCAL_BUFFER(names);
     size_t count = 0;
 
-    CONTEXT_DEFER(buffer_cleanup, &names);
     m->out->is_outdated = arena_zalloc(&m->arena, m->count, sizeof *m->out->is_outdated);
     for (size_t file = 0; file < m->count; file++) {
         unsigned maker = cubin_maker(m->cubins[file]);
@@ -391,15 +390,14 @@ void mercury_clear_registers(struct merging *m)
 {
     uint32_t index =
         table_find(&m->out->section_names, sections_of_kind(KIND_REGISTERS, false)->name);
-    struct table kept = {0}, seen = {0};
+    LOCAL_TABLE(kept);
+    LOCAL_TABLE(seen);
     struct merged_section *section;
     char *copy;
 
     if (!merging_is_mercury(m) || index == TABLE_NONE ||
         m->out->sections[index].class != CLASS_DEBUG)
         return;
-    CONTEXT_DEFER(table_cleanup, &kept);
-    CONTEXT_DEFER(table_cleanup, &seen);
     for (uint32_t i = 0; i < m->symbol_count; i++)
         if (m->symbols[i].type == STT_FUNC && m->is_live[merging_canonical(m, i)])
             table_set(&kept, m->symbols[i].name, i);

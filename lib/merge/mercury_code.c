@@ -5,8 +5,6 @@
  * bank from byte 28 on; the bank is in byte 12. */
 #include "merge/relocate.h"
 
-#include <string.h>
-
 #define PREFIX      0x11 /* low bits of two bytes that belong to the next instruction */
 #define LOAD_OPCODE 0x22
 #define LOAD_SIZE   32u

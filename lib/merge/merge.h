@@ -7,10 +7,7 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "base/memory.h"
 #include "cubin/cubin.h"
 #include "cubin/image.h"
 #include "resolve/request.h"

@@ -4,8 +4,6 @@
 
 #include <stdlib.h>
 
-#include "base/context.h"
-
 /* Adds those of a function's externs that the link does not bind to the current list. Measured:
  * kernels, which device code launches, stay listed wherever they are defined. */
 static void add_function_externs(struct needs *needs, uint32_t function)
@@ -162,7 +160,7 @@ static void add_words(struct buffer *words, struct bytes rest, uint8_t attribute
 
 bool needs_moves(const struct needs *needs, uint8_t attribute, uint32_t kernel)
 {
-    struct buffer words = {0};
+    LOCAL_BUFFER(words);
     size_t own;
 
     if (attribute == EIATTR_EXTERNS)
@@ -170,7 +168,6 @@ bool needs_moves(const struct needs *needs, uint8_t attribute, uint32_t kernel)
     if (!needs->is_only || needs->reached_count == 0 ||
         attributes_pass(attribute, needs->m->request->toolkit) != PASSES_UNION)
         return false;
-    CONTEXT_DEFER(buffer_cleanup, &words);
     add_words(&words, needs->m->functions[kernel].records, attribute);
     own = words.size;
     needs_words(needs, attribute, kernel, &words);

@@ -39,9 +39,8 @@ static void put_tool_records(struct buffer *out, const struct cubin_section *sec
 {
     struct bytes rest = section->data;
     struct tool_note note;
-    struct buffer command = {0};
+    LOCAL_BUFFER(command);
 
-    CONTEXT_DEFER(buffer_cleanup, &command);
     while (is_made && tool_note_next(&rest, &note)) {
         command.size = 0;
         tool_note_forget_files(&note, &command);
@@ -136,9 +135,8 @@ static void add_compat(struct merging *m, struct buffer *out)
 
 void notes_add(struct merging *m)
 {
-    struct buffer contents = {0};
+    LOCAL_BUFFER(contents);
 
-    CONTEXT_DEFER(buffer_cleanup, &contents);
     if (m->abi == CUBIN_ABI_VERSION) {
         add_tool_notes(m, &contents);
         add_compat(m, &contents);

@@ -6,8 +6,6 @@
  * variables that are never reached. Measured on nvlink with 700 programs. */
 #include "merge/shared_place.h"
 
-#include "base/context.h"
-
 /* Variables that the same functions name are reached by the same kernels, so these are stored once
  * per group of variables: a table of every kernel and every variable would take too much memory.
  * A group's kernels' windows take over these properties. */

@@ -1,7 +1,6 @@
 /* observe.c: records the facts of the stages up to the chunks. */
 #include "observe/observe.h"
 
-#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

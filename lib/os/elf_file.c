@@ -2,7 +2,6 @@
 #include "os/elf_file.h"
 
 #include <pthread.h>
-#include <string.h>
 
 #include "base/context.h"
 

@@ -7,13 +7,11 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <xxhash.h>
 
 #include "base/clock.h"
-#include "base/text.h"
 #include "os/file.h"
 #include "os/program.h"
 

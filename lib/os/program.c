@@ -8,11 +8,9 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/context.h"
 #include "base/memory.h"
 #include "os/exec.h"
 
@@ -50,10 +48,9 @@ bool program_path_find(const char *name, char *path)
 
 char *program_path_try(bool (*is_wanted)(const char *path), const char *format, ...)
 {
-    struct buffer path = {0};
+    LOCAL_BUFFER(path);
     va_list arguments;
 
-    CONTEXT_DEFER(buffer_cleanup, &path);
     va_start(arguments, format);
     buffer_vprintf(&path, format, arguments);
     va_end(arguments);

@@ -1,8 +1,6 @@
 /* thread.c: asks the C library about the calling thread. */
 #include "os/thread.h"
 
-#include <pthread.h>
-#include <stddef.h>
 #include <stdint.h>
 #include <unistd.h>
 

@@ -8,13 +8,9 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/context.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "facts/targets.h"
 #include "os/elf_file.h"
 #include "os/exec.h"

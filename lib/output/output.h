@@ -3,10 +3,8 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 
 /* An output's bytes go to a temporary beside the target, and only output_commit() gives it the
  * target's name. Symbolic links are followed, as nvlink's open does (measured), and stay. A target

@@ -2,7 +2,6 @@
  * joined program as one module. */
 #include "parts/parts.h"
 
-#include "base/context.h"
 #include "parts/parts_steps.h"
 #include "ptx/module.h"
 
@@ -56,9 +55,8 @@ static void write_items(const struct joining *joining, struct buffer *text)
 /* Writes each pragma of the modules once. */
 static void write_pragmas(const struct joining *joining, struct buffer *text)
 {
-    struct table known = {0};
+    LOCAL_TABLE(known);
 
-    CONTEXT_DEFER(table_cleanup, &known);
     for (size_t i = 0; i < joining->part_count; i++) {
         const struct ptx_module *module = &joining->parts[i].module;
 
@@ -99,10 +97,9 @@ static void write_tables(const struct joining *joining, struct buffer *text)
 
 static struct text write_program(struct joining *joining)
 {
-    struct buffer buffer = {0};
+    LOCAL_BUFFER(buffer);
     size_t size = 0;
 
-    CONTEXT_DEFER(buffer_cleanup, &buffer);
     for (size_t i = 0; i < joining->version_count; i++)
         size += joining->versions[i]->is_reached ? joining->versions[i]->text.size + 16 : 0;
     buffer_reserve(&buffer, size);

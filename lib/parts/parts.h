@@ -6,11 +6,8 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "base/memory.h"
-#include "base/text.h"
 
 struct buffer;     /* base/memory.h */
 struct ptx_module; /* ptx/module.h */

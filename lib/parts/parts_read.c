@@ -11,10 +11,8 @@
  * numbered when the PTX is written. These get names made from their contents, which depend on
  * nothing else. */
 #include <stdlib.h>
-#include <string.h>
 #include <xxhash.h>
 
-#include "base/context.h"
 #include "base/search.h"
 #include "parts/parts_steps.h"
 #include "ptx/lexer.h"
@@ -112,9 +110,8 @@ static void read_variables(struct places *places, size_t part, struct buffer *li
 static bool lift(struct places *places, size_t part)
 {
     struct joining *joining = places->joining;
-    struct buffer text = {0};
+    LOCAL_BUFFER(text);
 
-    CONTEXT_DEFER(buffer_cleanup, &text);
     buffer_string(&text, ".version 9.0\n.target sm_90\n");
     read_variables(places, part, &text);
     return module_parse(&joining->parts[part].lifted, &joining->arena, "lto.ptx",

@@ -9,11 +9,7 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "base/memory.h"
-#include "base/text.h"
 #include "parts/parts.h"
 #include "ptx/module.h"
 

@@ -6,7 +6,6 @@
  * function, so that its text does not depend on other functions. */
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/search.h"
 #include "parts/parts_steps.h"

@@ -4,16 +4,13 @@
 
 #include <errno.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "base/context.h"
 #include "base/search.h"
 #include "diag/diag.h"
 #include "diag/events.h"
 #include "os/file.h"
-#include "pool/jobserver.h"
 
 /* A task as run by a worker when tokens are counted. */
 struct counted_task {

@@ -15,8 +15,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "pool/jobserver.h"
 #include "pool/pool.h"

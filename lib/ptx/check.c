@@ -339,7 +339,7 @@ void check_report_again(const struct program *program, const struct ptx_item *fi
                         uint32_t second_module)
 {
     bool explains = diag_room() > 0;
-    struct arena arena = {0};
+    LOCAL_ARENA(arena);
     struct diag_place here, there;
     const char *name;
 
@@ -348,7 +348,6 @@ void check_report_again(const struct program *program, const struct ptx_item *fi
                program->modules[first_module]->file);
     if (!explains)
         return;
-    CONTEXT_DEFER(arena_cleanup, &arena);
     name = symbol_names_shown(&second->name, 1, &arena)[0];
     here = source_place(program->modules[second_module], second, NULL, &arena);
     there = source_place(program->modules[first_module], first, NULL, &arena);
@@ -377,9 +376,8 @@ void check_report_kernel(const struct program *program, const struct ptx_item *f
                          uint32_t first_module, const struct ptx_item *second,
                          uint32_t second_module)
 {
-    struct arena arena = {0};
+    LOCAL_ARENA(arena);
 
-    CONTEXT_DEFER(arena_cleanup, &arena);
     diag_error("Function %s not declared __global__ in all source files",
                symbol_names_quoted(second->name, &arena));
     note_kind(program, second, second_module);

@@ -244,9 +244,8 @@ static void parse_directives(struct parser *parser, struct ptx_item *item)
 {
     struct ptx_performance *found = &item->function.performance;
     size_t place = parser->token.offset;
-    struct buffer unknown = {0};
+    LOCAL_BUFFER(unknown);
 
-    CONTEXT_DEFER(buffer_cleanup, &unknown);
     while (parser->token.kind == TOKEN_DOT) {
         if (parser_at_dot(parser, ".pragma")) {
             parser_next(parser);

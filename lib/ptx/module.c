@@ -80,12 +80,11 @@ static void parse_file(struct parser *parser, size_t start)
  * (Names of other sections are dotted words.) */
 static bool names_code(struct text section)
 {
-    struct table words = {0}; /* to whether each is a label */
+    LOCAL_TABLE(words); /* to whether each is a label */
     struct lexer lexer = lexer_at(section, 0);
     struct token token;
     size_t others = 0;
 
-    CONTEXT_DEFER(table_cleanup, &words);
     while ((token = lexer_next(&lexer)).kind != TOKEN_END) {
         struct text word = lexer_text(&lexer, token);
         bool is_label = lexer_peek(&lexer).mark == ':';

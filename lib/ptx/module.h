@@ -6,12 +6,8 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "facts/targets.h"
-#include "base/memory.h"
-#include "base/text.h"
 #include "diag/diag.h"
 
 /* Linkages, spaces and types (PTX ISA, "State Spaces, Types, and Variables"): the name here and the

@@ -145,10 +145,9 @@ static bool has_files(const struct ptx_module *module)
 
 static void number_all_files(struct program *program)
 {
-    struct table known = {0};
+    LOCAL_TABLE(known);
     size_t capacity = 0, tables = 0;
 
-    CONTEXT_DEFER(table_cleanup, &known);
     for (uint32_t i = 0; i < program->module_count; i++)
         tables += has_files(program->modules[i]);
     for (uint32_t i = 0; i < program->module_count; i++)

@@ -164,7 +164,7 @@ static void take_constructors(struct choice *choice, size_t count, struct arena 
     static const struct text constructors = TEXT("_GLOBAL__I_"), destructors = TEXT("_GLOBAL__D_");
     uint32_t index = table_find(&choice->providers, trigger);
     struct ordered_function *list;
-    struct buffer text = {0};
+    LOCAL_BUFFER(text);
 
     if (index == TABLE_NONE)
         return;
@@ -176,7 +176,6 @@ static void take_constructors(struct choice *choice, size_t count, struct arena 
     }
     if (!choice->texts[index].is_needed)
         return;
-    CONTEXT_DEFER(buffer_cleanup, &text);
     buffer_text(&text, choice->texts[index].text);
     buffer_char(&text, '\n');
     add_array(choice, count, constructors, "__CTOR_LIST__", list, &text);

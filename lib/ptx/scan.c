@@ -324,10 +324,9 @@ static void scan_statements(struct scan *scan, struct text body, struct table *c
 
 static void scan_body(struct scan *scan, struct text body)
 {
-    struct table clashes = {0};
+    LOCAL_TABLE(clashes);
     size_t first = scan->owner->edit_count;
 
-    CONTEXT_DEFER(table_cleanup, &clashes);
     scan_statements(scan, body, &clashes);
     if (clashes.count) {
         scan->labels = &clashes;

@@ -255,9 +255,8 @@ static void put_prototype(struct text prototype, struct buffer *out)
 
 static void note_prototype(const struct merging *m, size_t file, struct text prototype)
 {
-    struct buffer shown = {0};
+    LOCAL_BUFFER(shown);
 
-    CONTEXT_DEFER(buffer_cleanup, &shown);
     put_prototype(prototype, &shown);
     diag_note("'%s' has it as .func %.*s", m->cubins[file]->name, TEXT_ARG(buffer_view(&shown)));
 }

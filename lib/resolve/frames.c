@@ -139,12 +139,11 @@ static bool find_frames(struct pruning *p)
 const struct cubin *const *frames_prune(struct merging *m)
 {
     const struct cubin **cubins;
-    struct arena scratch = {0};
+    LOCAL_ARENA(scratch);
 
     if (!merging_is_mercury(m))
         return m->cubins;
     cubins = arena_alloc(&m->arena, m->count, sizeof *cubins);
-    CONTEXT_DEFER(arena_cleanup, &scratch);
     for (size_t file = 0; file < m->count; file++) {
         struct pruning p = {.m = m, .scratch = &scratch, .file = file, .cubin = m->cubins[file]};
 

@@ -385,7 +385,7 @@ void reach_explain_cycle(struct merging *m, uint32_t kernel)
     size_t count = find_cycle(m, kernel, &cycle), named = 0;
     struct text names[MOST_NAMED];
     const char **shown;
-    struct buffer line = {0};
+    LOCAL_BUFFER(line);
 
     for (size_t i = 0; i < count && named < MOST_NAMED; i++)
         if (cycle[i] < m->symbol_count)
@@ -393,7 +393,6 @@ void reach_explain_cycle(struct merging *m, uint32_t kernel)
     if (named == 0)
         return;
     shown = symbol_names_shown(names, named, &m->arena);
-    CONTEXT_DEFER(buffer_cleanup, &line);
     for (size_t i = 0, at = 0; i < count && (at < named || cycle[i] >= m->symbol_count); i++)
         buffer_printf(&line, "%s -> ",
                       cycle[i] < m->symbol_count ? shown[at++] : "(a call through a pointer)");

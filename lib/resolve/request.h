@@ -2,7 +2,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "facts/targets.h"
 #include "cubin/cubin.h"

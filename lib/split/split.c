@@ -89,11 +89,10 @@ static void list_chunk_symbols(struct chunks *chunks, const struct plan *plan, u
 void split_program(struct chunks *chunks, const struct program *program,
                    const struct split_request *request)
 {
-    struct arena arena = {0};
+    LOCAL_ARENA(arena);
     struct plan plan = {.program = program, .request = request, .arena = &arena};
     size_t first = chunks->count, first_symbol = chunks->symbol_count, count;
 
-    CONTEXT_DEFER(arena_cleanup, &arena);
     plan.repeats_debug =
         request->is_exact && plan_is_one_text(&plan) && !program->modules[0]->debug_names_code;
     find_whole_modules(&plan);

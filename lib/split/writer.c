@@ -8,7 +8,6 @@
 #include "split/plan.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 #include <xxhash.h>
 
 #include "base/search.h"

@@ -412,14 +412,12 @@ static void keep(struct function_code *result, const struct body *body, const st
 bool compile_function(const struct unit *unit, struct function_code *function)
 {
     const struct ptx_item *item = function->item;
-    struct arena scratch = {0};
-    struct buffer code = {0};
+    LOCAL_ARENA(scratch);
+    LOCAL_BUFFER(code);
     struct body body = {.arena = &scratch, .declared = &function->arena, .function = item->name};
     struct code_relocations relocations = {0};
     uint32_t most = unit->job.maxrregcount;
 
-    CONTEXT_DEFER(arena_cleanup, &scratch);
-    CONTEXT_DEFER(buffer_cleanup, &code);
     if (!parse(&body, item, unit))
         return false;
     apply_caches(&body, unit);

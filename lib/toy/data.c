@@ -220,10 +220,9 @@ static bool is_object(const struct body_symbol *symbol)
 
 static bool add_body(struct unit *unit, struct function_code *function)
 {
-    struct table names = {0};
+    LOCAL_TABLE(names);
     bool is_good = true;
 
-    CONTEXT_DEFER(table_cleanup, &names);
     for (uint32_t i = 0; i < function->symbol_count && is_good; i++) {
         struct body_symbol *symbol = &function->symbols[i];
 

@@ -260,9 +260,8 @@ static char letter_of(const struct ptx_parameter *parameter, uint32_t size)
 
 struct text emit_info_signature(struct arena *arena, const struct ptx_function *function)
 {
-    struct buffer out = {0};
+    LOCAL_BUFFER(out);
 
-    CONTEXT_DEFER(buffer_cleanup, &out);
     buffer_string(&out, function->return_count ? "#" : "#v");
     for (uint32_t i = 0; i < function->parameter_count; i++) {
         const struct ptx_parameter *parameter = &function->parameters[i];

@@ -7,10 +7,7 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include "base/memory.h"
 #include "language/body.h"
 
 #define CODE_WORD_SIZE     16u

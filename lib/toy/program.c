@@ -11,8 +11,6 @@
  * Sections are ordered by kind. */
 #include "toy/unit.h"
 
-#include <string.h>
-
 #include "base/search.h"
 #include "cubin/format.h"
 

@@ -7,8 +7,6 @@
  * that the call graph is walked once for any number of kernels. */
 #include "toy/unit.h"
 
-#include <stddef.h>
-
 #include "base/search.h"
 
 enum resource { SHARED_MEMORY, TEXTURES, SURFACES, SAMPLERS, CONSTANTS, RESOURCES };

@@ -11,7 +11,6 @@
 #include "toy/unit.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "pool/jobserver.h"
 #include "pool/pool.h"

@@ -115,7 +115,7 @@ static char *find_ptxas(const char *toolkit)
 char *toolkit_ptxas(const char *library)
 {
     char *kept = find_kept(), *found = kept ? find_kept_ptxas(kept) : NULL, *slash;
-    struct buffer folder = {0};
+    LOCAL_BUFFER(folder);
 
     free(kept);
     if (found)
@@ -125,7 +125,6 @@ char *toolkit_ptxas(const char *library)
         free(found);
         return NULL;
     }
-    CONTEXT_DEFER(buffer_cleanup, &folder);
     buffer_printf(&folder, "%s", library);
     /* lib64, targets/MACHINE/lib, or pip's cu13/lib or nvjitlink/lib */
     for (int level = 1; level <= 4 && !found && (slash = strrchr(folder.data, '/')); level++) {
