@@ -9,10 +9,8 @@
  * if they are no program. */
 bool program_resolve(struct merging *m);
 
-/* resolve.c: merges the cubins' symbols into one symbol per name. */
-
-/* Finds symbols, their definitions, aliases, the owners of sections, and the order in which symbols
- * will be written. False if definitions contradict each other. */
+/* resolve.c: finds symbols, their definitions, aliases, the owners of sections, and the order in
+ * which symbols will be written. False if definitions contradict each other. */
 bool resolve_symbols(struct merging *m);
 
 /* Whether cubins declare the name for the driver: the size of a texture's, sampler's or surface's
@@ -29,9 +27,8 @@ bool resolve_is_reserved(struct text name);
  * (libcudadevrt's cudaMemcpyAsync does, too). */
 bool resolve_is_constants_size(const struct cubin_symbol *symbol);
 
-/* overridden.c: weak definitions that lost to an earlier cubin's, and their remains. */
-
-/* Fills m->losses. Comes after resolve_symbols(). */
+/* overridden.c: fills m->losses, weak definitions that lost to an earlier cubin's, and their
+ * remains. Comes after resolve_symbols(). */
 void overridden_find(struct merging *m);
 
 /* Whether a symbol is defined in this cubin, but lost to an earlier cubin's definition. */
@@ -107,12 +104,10 @@ bool records_is_passed_on(const struct merging *m, const struct info_record *rec
  * statements. ptxas puts those of function F into .nv.constant2.F, at offset 0. */
 #define CONSTANTS_BANK 2u
 
-/* limits.c: checks across cubins besides symbol resolution. */
-
-/* Checks what cubins say of themselves: that not one has code for tensor memory of CUDA 12.9, and
- * another of a later one; under -astoolspatch, that each function was compiled for it; and that a
- * weak kernel's copies have parameters of one size. Comes after the owners of sections are known.
- */
+/* limits.c: checks what cubins say of themselves: that not one has code for tensor memory of
+ * CUDA 12.9, and another of a later one; under -astoolspatch, that each function was compiled for
+ * it; and that a weak kernel's copies have parameters of one size. Comes after the owners of
+ * sections are known. */
 bool limits_check_inputs(struct merging *m);
 
 /* Checks what kernels reach: tensor memory of one CTA, or of a pair; functions that all have a
@@ -125,12 +120,10 @@ bool limits_check_needs(struct merging *m);
  * indices. Comes after liveness. */
 const struct cubin *const *frames_prune(struct merging *m);
 
-/* diagnostics.c: messages about symbols of cubins, in nvlink's wording, and notes that help to fix
- * them. */
-
-/* Reports every symbol that is neither defined nor provided by the driver; as long as there is
- * diag_room(), notes where each is referenced and which definitions have similar names. Comes after
- * liveness: symbols that only dead code needs may be undefined. False if there is any. */
+/* diagnostics.c: reports every symbol that is neither defined nor provided by the driver; as long
+ * as there is diag_room(), notes where each is referenced and which definitions have similar names.
+ * Comes after liveness: symbols that only dead code needs may be undefined. False if there is any.
+ */
 bool diagnostics_undefined(struct merging *m);
 
 /* These three report errors, and the step fails. That cubin `file` defines again what `first` does;

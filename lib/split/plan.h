@@ -157,9 +157,7 @@ void owner_find(struct plan *plan);
  * numbers are those in the plan. */
 void chunk_write_all(struct chunks *chunks, size_t first, const struct plan *plan);
 
-/* writer.c: writes the texts of chunks. */
-
-/* Consecutive lines of a chunk that were copied from a source. */
+/* writer.c: consecutive lines of a chunk that were copied from a source. */
 struct line_range {
     uint32_t first; /* in the chunk, from 1 */
     uint32_t last;
@@ -228,9 +226,7 @@ struct chunk_context {
     const uint32_t *item_symbols; /* if chunks are parts of one text: of each of its items */
 };
 
-/* cut.c: chunks that are a source's text, or parts of one, and what all chunks have. */
-
-/* Writes the beginning of each chunk: .version, .target and .address_size. */
+/* cut.c: writes the beginning of each chunk: .version, .target and .address_size. */
 void chunk_write_header(struct chunk_context *context);
 
 /* Writes a part of a symbol's text, with the program's edits. */
@@ -272,10 +268,9 @@ void bank4_add_functions(const struct bank4 *bank4, struct closure *closure);
 /* Writes the closing kernels. */
 void bank4_write(const struct bank4 *bank4, struct writer *writer);
 
-/* explain.c: the table that --explain-split prints. */
-
-/* Explains the number of chunks, and what splitting adds to the program. Does nothing, like
- * explain_chunk, when the request has no buffer for it. */
+/* explain.c: the table that --explain-split prints: explains the number of chunks, and what
+ * splitting adds to the program. Does nothing, like explain_chunk, when the request has no buffer
+ * for it. */
 void explain_plan(const struct plan *plan);
 
 /* One line for each symbol that the chunk defines or only names: `needed`, in program order. */
@@ -285,9 +280,8 @@ void explain_chunk(const struct plan *plan, const struct chunk *chunk,
 /* The same for a module that is a chunk of its own. */
 void explain_whole(const struct plan *plan, const struct chunk *chunk, uint32_t module);
 
-/* Texts of stable chunks, which contain only what the code depends on. */
-
-/* Makes the state for all chunks of a plan. Freed with stable_text_free. */
+/* Makes the state for all stable chunks of a plan: their texts contain only what the code depends
+ * on. Freed with stable_text_free. */
 struct stable_text *stable_text_new(const struct plan *plan);
 
 /* Begins a chunk. */
