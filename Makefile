@@ -25,9 +25,6 @@ LIBDIR   ?= $(PREFIX)/lib
 DATADIR  ?= $(PREFIX)/share
 MANDIR   ?= $(DATADIR)/man
 DOCDIR   ?= $(DATADIR)/doc/minilink
-BASHDIR  ?= $(DATADIR)/bash-completion/completions
-ZSHDIR   ?= $(DATADIR)/zsh/site-functions
-FISHDIR  ?= $(DATADIR)/fish/vendor_completions.d
 CFLAGS   ?= -O3 -g
 # Tests are a third of what is compiled, and run as well without the optimizer: the time is that of what they test.
 TEST_CFLAGS := $(if $(filter file,$(origin CFLAGS)),-O0)
@@ -117,11 +114,11 @@ $(SCRIPTS:%=$(BUILD)/%) $(BUILD)/minilink-shim: $(BUILD)/%: cmd/% lib/link/link.
 	$(Q)sed "s/@VERSION@/$(VERSION)/" $< > $@
 	$(Q)chmod 755 $@
 
-# The page of --report, and the shells' scripts, become strings of the library.
-TEXTS = $(addprefix lib/observe/page/page.,html css js) $(addprefix lib/command/completions/completions.,bash zsh fish)
+# The page of --report becomes strings of the library.
+TEXTS = $(addprefix lib/observe/page/page.,html css js)
 $(BUILD)/texts.c: $(TEXTS) Makefile
 	$(Q)mkdir -p $(@D)
-	$(Q){ echo '#include "observe/facts.h"'; echo '#include "command/options.h"'; for text in $(TEXTS); do \
+	$(Q){ echo '#include "observe/facts.h"'; for text in $(TEXTS); do \
 	    echo "const char $$(basename $$text | tr . _)[] ="; sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $$text; echo ';'; done; } > $@
 
 $(BUILD)/libminilink.a: $(LIB_OBJECTS)
@@ -394,20 +391,15 @@ $(BUILD)/minilink.pc: cmd/minilink/minilink.pc.in lib/link/link.h Makefile
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|; s|@BINDIR@|$(BINDIR)|; s|@INCLUDEDIR@|$(INCLUDEDIR)|' \
 	    -e 's|@LIBDIR@|$(LIBDIR)|; s|@LIBRARIES@|$(strip $(LDLIBS)) -pthread|' -e "s|@VERSION@|$(VERSION)|" $< > $@
 
-$(BUILD)/completions/%: $(BUILD)/minilink
-	$(Q)mkdir -p $(@D)
-	$(Q)$< --completions=$* > $@
-
 INSTALLED_PROGRAMS = $(PROGRAMS) $(SCRIPTS) minilink-shim
 INSTALLED_HEADERS = $(wildcard lib/include/minilink/*.h)
 INSTALLED_LIBRARIES = libminilink.so.0 public/libminilink.a
 FUNCTIONS = $(shell sed -n 's/^ *\(minilink_[a-z_]*\);$$/\1/p' $(EXPORTS))
-SHELLS = bash zsh fish
 EXAMPLES = $(sort $(patsubst fixtures/examples/%,%,$(wildcard fixtures/examples/*.* fixtures/examples/*/*)))
 
-install: all $(BUILD)/minilink.pc $(SHELLS:%=$(BUILD)/completions/%)
+install: all $(BUILD)/minilink.pc
 	install -d $(DESTDIR)$(BINDIR) $(DESTDIR)$(INCLUDEDIR)/minilink $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(DOCDIR) \
-	    $(DESTDIR)$(BASHDIR) $(DESTDIR)$(ZSHDIR) $(DESTDIR)$(FISHDIR) $(MAN_SECTIONS:%=$(DESTDIR)$(MANDIR)/man%)
+	    $(MAN_SECTIONS:%=$(DESTDIR)$(MANDIR)/man%)
 	install -m 755 $(INSTALLED_PROGRAMS:%=$(BUILD)/%) $(DESTDIR)$(BINDIR)
 	install -m 644 $(INSTALLED_HEADERS) $(DESTDIR)$(INCLUDEDIR)/minilink
 	install -m 644 $(INSTALLED_LIBRARIES:%=$(BUILD)/%) $(DESTDIR)$(LIBDIR)
@@ -418,30 +410,19 @@ install: all $(BUILD)/minilink.pc $(SHELLS:%=$(BUILD)/completions/%)
 	ln -sf libnvJitLink.so.13 $(DESTDIR)$(LIBDIR)/minilink/nvjitlink/libnvJitLink.so
 	for n in $(MAN_SECTIONS); do install -m 644 man/*.$$n $(DESTDIR)$(MANDIR)/man$$n || exit 1; done
 	for name in $(FUNCTIONS); do ln -sf minilink.3 $(DESTDIR)$(MANDIR)/man3/$$name.3 || exit 1; done
-	install -m 644 $(BUILD)/completions/bash $(DESTDIR)$(BASHDIR)/minilink
-	install -m 644 $(BUILD)/completions/zsh $(DESTDIR)$(ZSHDIR)/_minilink
-	install -m 644 $(BUILD)/completions/fish $(DESTDIR)$(FISHDIR)/minilink.fish
-	for name in minidump minifat minilink-shim; do \
-	    ln -sf minilink $(DESTDIR)$(BASHDIR)/$$name && ln -sf minilink.fish $(DESTDIR)$(FISHDIR)/$$name.fish || exit 1; \
-	done
 	install -m 644 README.md LICENSE $(DESTDIR)$(DOCDIR)
 	for file in $(EXAMPLES); do \
 	    install -D -m $$(test -x fixtures/examples/$$file && echo 755 || echo 644) fixtures/examples/$$file $(DESTDIR)$(DOCDIR)/examples/$$file || exit 1; \
 	done
 
 # Folders that install made, and that nothing else has come into; the system's stay.
-EMPTIED = $(foreach folder,$(BASHDIR) $(ZSHDIR) $(FISHDIR),$(folder) $(patsubst %/,%,$(dir $(folder)))) $(LIBDIR)/pkgconfig \
-          $(MAN_SECTIONS:%=$(MANDIR)/man%) $(if $(filter /usr /usr/local,$(PREFIX)),,$(MANDIR) $(patsubst %/,%,$(dir $(DOCDIR))) \
+EMPTIED = $(LIBDIR)/pkgconfig $(MAN_SECTIONS:%=$(MANDIR)/man%) $(if $(filter /usr /usr/local,$(PREFIX)),,$(MANDIR) $(patsubst %/,%,$(dir $(DOCDIR))) \
           $(BINDIR) $(LIBDIR) $(INCLUDEDIR) $(DATADIR) $(PREFIX))
 uninstall:
 	rm -f $(INSTALLED_PROGRAMS:%=$(DESTDIR)$(BINDIR)/%) $(DESTDIR)$(LIBDIR)/pkgconfig/minilink.pc
 	rm -f $(addprefix $(DESTDIR)$(LIBDIR)/,$(notdir $(INSTALLED_LIBRARIES)) libminilink.so)
 	rm -f $(FUNCTIONS:%=$(DESTDIR)$(MANDIR)/man3/%.3)
 	for page in $(MAN_SECTIONS:%=man/*.%); do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
-	rm -f $(DESTDIR)$(BASHDIR)/minilink $(DESTDIR)$(ZSHDIR)/_minilink $(DESTDIR)$(FISHDIR)/minilink.fish
-	for name in minidump minifat minilink-shim; do \
-	    rm -f $(DESTDIR)$(BASHDIR)/$$name $(DESTDIR)$(FISHDIR)/$$name.fish; \
-	done
 	rm -rf $(DESTDIR)$(INCLUDEDIR)/minilink $(DESTDIR)$(LIBDIR)/minilink $(DESTDIR)$(DOCDIR)
 	for folder in $(EMPTIED); do rmdir $(DESTDIR)$$folder 2> /dev/null || :; done
 

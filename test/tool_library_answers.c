@@ -158,7 +158,6 @@ static void try_options(void)
         "--version",
         "-V",
         "--list-targets",
-        "--completions=bash",
         "-ghls=lcs-aw",
         "--assemble-chunk",
         "--color-diagnostics=always",

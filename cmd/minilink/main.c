@@ -74,9 +74,6 @@ static enum exit_status act_on_options(const struct options *options, enum optio
     case OPTIONS_TARGETS:
         print_link_targets(&options->link);
         return end_printing();
-    case OPTIONS_COMPLETIONS:
-        completions_write(stdout, options->completions);
-        return end_printing();
     case OPTIONS_HOST_SCRIPT:
         return host_script_write(options->host_script, options->link.output)
                    ? end_printing()

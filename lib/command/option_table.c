@@ -142,7 +142,6 @@ CHOICES(binary_kinds, {"capmerc", false}, {"sass", true});
 CHOICES(jobserver_uses, {"auto", JOBSERVER_AUTO}, {"on", JOBSERVER_ON}, {"off", JOBSERVER_OFF});
 CHOICES(split_policies, {"balanced", SPLIT_BALANCED}, {"kernel", SPLIT_KERNEL}, {"stable", SPLIT_STABLE});
 CHOICES(split_modes, {"exact", SPLIT_MODE_EXACT}, {"relocatable", SPLIT_MODE_RELOCATABLE});
-CHOICES(shells, {"bash", SHELL_BASH}, {"zsh", SHELL_ZSH}, {"fish", SHELL_FISH});
 CHOICES(diagnostics_formats, {"nvlink", DIAG_FORM_NVLINK}, {"gnu", DIAG_FORM_GNU}, {"json", DIAG_FORM_JSON});
 CHOICES(color_uses, {"auto", COLOR_AUTO}, {"always", COLOR_ALWAYS}, {"never", COLOR_NEVER});
 CHOICES(chunk_uses, {"relocatable", ASSEMBLE_RELOCATABLE}, {"whole", ASSEMBLE_WHOLE});
@@ -284,7 +283,6 @@ const struct option_row option_table[] = {
     {"reproduce", NULL, "FILE", STRING(link.reproduce), GROUP_BUILDING, "Write all inputs and options to a tar file, to run the link again elsewhere"},
     {"list-arch", "arch-ls", NULL, FLAG(list_targets), GROUP_BUILDING, NULL},
     {"list-targets", NULL, NULL, FLAG(list_targets), GROUP_BUILDING, "Print the targets of -arch, one per line, and exit"},
-    {"completions", NULL, "bash|zsh|fish", CHOICE(completions, shells), GROUP_BUILDING, "Print a script that completes minilink's options, and exit"},
 };
 /* clang-format on */
 

@@ -343,8 +343,6 @@ static enum options_action finish_options(struct options *options)
         return OPTIONS_VERSION;
     if (options->list_targets)
         return OPTIONS_TARGETS;
-    if (options->completions)
-        return OPTIONS_COMPLETIONS;
     if (options->host_script && link->operand_count)
         diag_fatal("Input files are not allowed with -ghls option; use --help for more "
                    "information");

@@ -51,7 +51,6 @@ enum options_action {
     OPTIONS_HELP,        /* print the help and end */
     OPTIONS_VERSION,     /* print the version and end */
     OPTIONS_TARGETS,     /* print the targets and end */
-    OPTIONS_COMPLETIONS, /* print a shell's completions and end */
     OPTIONS_HOST_SCRIPT, /* write the script for the host's linker and end */
     OPTIONS_CHUNK,       /* assemble one chunk, whose request is `single_chunk` */
     OPTIONS_WRONG,       /* a usage error has been reported */
@@ -64,8 +63,7 @@ enum chunk_use { ASSEMBLE_NONE, ASSEMBLE_RELOCATABLE, ASSEMBLE_WHOLE };
 #define VIRTUAL_TARGET                                                                             \
     "Link target of '%s' is virtual target that is not JIT-able; use 'sm_' target instead"
 
-/* --completions, -gen-host-linker-script */
-enum shell { SHELL_NONE, SHELL_BASH, SHELL_ZSH, SHELL_FISH };
+/* -gen-host-linker-script */
 enum host_script { HOST_SCRIPT_NONE, HOST_SCRIPT_ABSOLUTE, HOST_SCRIPT_AUGMENTING };
 
 /* --color-diagnostics */
@@ -102,7 +100,6 @@ struct options {
     const char *arch_text;                       /* as given, or NULL */
     bool show_help, show_version, list_targets;
     bool no_cache;
-    enum shell completions;
     bool disable_infos, disable_warnings, warnings_are_errors;
     uint32_t cpu_name; /* -cpu-arch: checked, without effect */
     uint8_t verbose;   /* 1 = -v, 2 = -vv */
@@ -156,14 +153,3 @@ void reporting_tell_ignored(const struct options *options);
 
 /* Reports what was counted instead of shown, and frees the counts. */
 void reporting_end(struct options *options);
-
-/* completions.c: scripts with which shells complete minilink's command lines. They are the files of
- * completions/, which the build turns into strings; what stands in the place of markers (@OPTIONS@)
- * is made from the option table. */
-extern const char completions_bash[];
-extern const char completions_zsh[];
-extern const char completions_fish[];
-
-/* Writes the script that completes the words of a minilink command line in `shell`, to be sourced
- * by bash, or put on the path of functions or completions of zsh or fish, respectively. */
-void completions_write(FILE *out, enum shell shell);

@@ -60,68 +60,12 @@ static size_t farness_of_row(const char *word, const struct option_row *row)
     return other < far ? other : far;
 }
 
-/* Options of linkers for host code (GNU ld, lld, mold) and of nvcc, and why a device link has no
- * use for them, or what it has instead. */
-static const struct {
-    const char *names; /* between blanks */
-    const char *why;
-} foreign[] = {
-    {" strip-all s discard-all x discard-locals X ",
-     "the driver finds kernels and variables by the symbols; --strip-debug leaves out what only "
-     "debuggers and profilers read"},
-    {" unresolved-symbols ignore-unresolved-symbol warn-unresolved-symbols allow-shlib-undefined "
-     "z ",
-     "no driver loads a cubin with undefined symbols; -r leaves them to a later link"},
-    {" build-id ", "nvlink crashes on cubins for sm_100 with a note that it does not know; the "
-                   "same inputs give the same bytes: a hash of the file is an id"},
-    {" no-gc-sections ", "what no kernel reaches stays with -r or -preserve-relocs only"},
-    {" dynamic-linker rpath soname pie no-pie static Bstatic Bdynamic export-dynamic E fPIC "
-     "as-needed no-as-needed push-state pop-state hash-style eh-frame-hdr version-script "
-     "dynamic-list no-undefined-version exclude-libs no-dynamic-linker nostdlib ",
-     "device code is neither a program of its own nor a shared library"},
-    {" T script Ttext Tdata Tbss section-start image-base sort-section N n omagic nmagic ",
-     "the driver decides where code and data lie; --map shows the sections"},
-    {" e entry init fini ",
-     "every kernel is an entry; -kernels-used=NAME keeps only some, --undefined=NAME keeps more"},
-    {" O O0 O1 O2 O3 Os ",
-     "the level is -Xptxas=-O3 for the assembler, and --lto-O=3 for LLVM bitcode"},
-    {" save-temps plugin-opt ", "--keep=DIR keeps the linked PTX, the chunks and their cubins"},
-    {" perf print-stats ", "--stats prints the stages' times and memory, -time=FILE a table"},
-    {" why-extract ", "every object of an archive that has code for the target takes part; "
-                      "--trace lists them, --why-live=NAME tells what keeps a symbol"},
-    {" cref print-dependencies ", "--trace-symbol=NAME tells who defines and who uses a symbol, "
-                                  "-dump-callgraph who calls whom"},
-    {" wrap defsym ",
-     "a reference means the symbol of that name; -DNAME=OTHER, where the object is "
-     "compiled, makes it another"},
-    {" emit-relocs ", "-preserve-relocs lists the relocations that the link resolved"},
-    {" gencode generate-code code dc rdc relocatable-device-code G c I D ",
-     "it is nvcc's, for compiling; -arch=sm_NN names the target of a link, and -g keeps what "
-     "a debugger needs"},
-};
-
-/* True, with a note, when `word` is one of them. */
-static bool explain_foreign(const char *word)
-{
-    char wanted[64];
-
-    snprintf(wanted, sizeof wanted, " %s ", word);
-    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
-        if (strstr(foreign[i].names, wanted)) {
-            diag_note("a device linker has no such option: %s", foreign[i].why);
-            return true;
-        }
-    return false;
-}
-
 static void suggest_names(const char *name)
 {
     const char *word = name + (*name == '-');
     LOCAL_BUFFER(names);
     size_t nearest = SIZE_MAX, count = 0;
 
-    if (explain_foreign(word))
-        return;
     for (size_t i = 0; i < option_table_size; i++) {
         const struct option_row *row = &option_table[i];
         size_t far = row->help ? farness_of_row(word, row) : SIZE_MAX;

@@ -14,13 +14,11 @@ for file in bin/minilink bin/minifat bin/minidump bin/minilink-shim bin/minilink
     include/minilink/minilink.h lib/libminilink.so.0 lib/libminilink.a share/man/man3/minilink.3 \
     share/doc/minilink/examples/library/usage.c share/doc/minilink/examples/library/usage.py \
     share/man/man1/minilink.1 share/man/man3/minilink-assembler.3 share/man/man7/minilink-internals.7 \
-    share/bash-completion/completions/minilink share/zsh/site-functions/_minilink \
-    share/fish/vendor_completions.d/minilink.fish share/doc/minilink/LICENSE share/doc/minilink/README.md \
+    share/doc/minilink/LICENSE share/doc/minilink/README.md \
     share/doc/minilink/examples/cmake/CMakeLists.txt share/doc/minilink/examples/scale.ptx; do
     check "installed: $file" "$(grep -cxF "./$file" <<< "$installed")" 1
 done
 check "an example that is run may be" "$(find "$work/stage/opt/minilink/share/doc" -name configure -perm 755 | wc -l)" 1
-check "completions of the other programs" "$(cd "$work/stage/opt/minilink/share" && cat bash-completion/completions/minifat fish/vendor_completions.d/minidump.fish | grep -c 'minilink-shim$')" 2
 check "nothing beside them" "$(find "$work/stage" -type f | grep -cv "^$work/stage/opt/minilink/")" 0
 check "the program runs where it is" "$("$work/stage/opt/minilink/bin/minilink" --version | cut -d ' ' -f 1 | head -n 1)" minilink
 check "programs may be run by all" "$(find "$work/stage/opt/minilink/bin" -type f -perm 755 | wc -l)" \
@@ -72,13 +70,11 @@ check "uninstall leaves no file" "$(find "$work/stage" -not -type d)" ""
 check "nor a folder that install made" "$(cd "$work/stage" && find .)" ".
 ./opt"
 
-run_make install DESTDIR="$work/parts" PREFIX=/usr BINDIR=/b MANDIR=/m LIBDIR=/l INCLUDEDIR=/i DOCDIR=/d BASHDIR=/c/bash \
-    ZSHDIR=/c/zsh FISHDIR=/c/fish
+run_make install DESTDIR="$work/parts" PREFIX=/usr BINDIR=/b MANDIR=/m LIBDIR=/l INCLUDEDIR=/i DOCDIR=/d
 check "each folder may be chosen" "$(cd "$work/parts" && find . -mindepth 1 -maxdepth 1 | sort | paste -sd ' ')" "./b ./c ./d ./i ./l ./m"
 check "pkg-config knows them" "$(grep -E '^(prefix|bindir|includedir|libdir)=' "$work/parts/l/pkgconfig/minilink.pc" | paste -sd ' ')" \
     "prefix=/usr bindir=/b includedir=/i libdir=/l"
-run_make uninstall DESTDIR="$work/parts" PREFIX=/usr BINDIR=/b MANDIR=/m LIBDIR=/l INCLUDEDIR=/i DOCDIR=/d BASHDIR=/c/bash \
-    ZSHDIR=/c/zsh FISHDIR=/c/fish
+run_make uninstall DESTDIR="$work/parts" PREFIX=/usr BINDIR=/b MANDIR=/m LIBDIR=/l INCLUDEDIR=/i DOCDIR=/d
 check "and is cleared again" "$(find "$work/parts" -not -type d)" ""
 
 check "CPPFLAGS is honoured" "$(make -C "$ROOT" -n BUILD="$work/build" CPPFLAGS=-DSOME_MACRO programs 2> /dev/null | grep -c -- '-DSOME_MACRO .*-c -o')" \

@@ -74,7 +74,7 @@ struct minilink_kernel {
  * (minilink(1)). Each is one word: "-name" or "-name=value", with one or two dashes, or a letter
  * joined with its value, "-lNAME"; a word without a leading dash adds an input. Not accepted: a
  * value as the next word, option files (-optf, @FILE), options that do not link or that print
- * (--help, --version, --list-targets, --completions, -ghls, --color-diagnostics), and
+ * (--help, --version, --list-targets, -ghls, --color-diagnostics), and
  * -o, since the result is in memory. The words are copied.
  *
  * MINILINK_OK: *link is the new link. MINILINK_USAGE: an option is unknown, wrong or not accepted;
