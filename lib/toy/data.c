@@ -76,62 +76,6 @@ static bool fail(const struct unit *unit, const struct ptx_item *item, const cha
     return diag_at(DIAG_ERROR, &place, format, TEXT_ARG(name));
 }
 
-/* Reads one "name = value", where the value is a word, or n for the mode n - 1. Measured on ptxas:
- * addr_mode_0 to addr_mode_2 and filter_mode are the bytes of a word, 0xff if not given;
- * force_unnormalized_coords has a record of its own. */
-static bool read_field(struct lexer *lexer, uint8_t modes[SAMPLER_MODES])
-{
-    static const struct {
-        struct text name, words;
-    } fields[SAMPLER_MODES] = {
-#define ADDRESSES TEXT("wrap,mirror,clamp_ogl,clamp_to_edge,clamp_to_border")
-        {TEXT("addr_mode_0"), ADDRESSES},
-        {TEXT("addr_mode_1"), ADDRESSES},
-        {TEXT("addr_mode_2"), ADDRESSES},
-        {TEXT("filter_mode"), TEXT("nearest,linear")},
-        {TEXT("force_unnormalized_coords"), TEXT("")},
-    };
-    struct text name = lexer_text(lexer, lexer_next(lexer)), word;
-    bool has_equals = lexer_next(lexer).mark == '=';
-    struct token token = lexer_next(lexer);
-    struct text value = lexer_text(lexer, token);
-    uint64_t number;
-    size_t i = 0;
-
-    while (i < SAMPLER_MODES && !text_equal(name, fields[i].name))
-        i++;
-    if (!has_equals || i == SAMPLER_MODES)
-        return false;
-    if (token.kind == TOKEN_NUMBER) {
-        if (!lexer_integer(value, &number) || number > 0x7f)
-            return false;
-        modes[i] = i + 1 < SAMPLER_MODES ? (uint8_t)(number - 1) : number != 0;
-        return true;
-    }
-    struct text words = fields[i].words;
-    for (modes[i] = 0; text_take_part(&words, &word); modes[i]++)
-        if (token.kind == TOKEN_WORD && text_equal(word, value))
-            return true;
-    return false;
-}
-
-static bool read_fields(struct text initialiser, uint8_t modes[SAMPLER_MODES])
-{
-    struct lexer lexer = lexer_at(initialiser, 0);
-    struct token token = lexer_next(&lexer);
-
-    if (token.mark != '{')
-        return false;
-    if (lexer_peek(&lexer).mark == '}')
-        return true;
-    do {
-        if (!read_field(&lexer, modes))
-            return false;
-        token = lexer_next(&lexer);
-    } while (token.mark == ',');
-    return token.mark == '}';
-}
-
 static bool add_global(struct unit *unit, struct global *global)
 {
     const struct ptx_item *item = global->item;
@@ -159,11 +103,6 @@ static bool add_global(struct unit *unit, struct global *global)
         object.kind = DATA_COMMON;
         object.offset = object.alignment;
     }
-    memset(object.sampler, SAMPLER_NOT_SAID, sizeof object.sampler);
-    if (object.type == STT_CUDA_SAMPLER && has_value &&
-        !read_fields(variable->initialiser, object.sampler))
-        return fail(unit, item, variable->initialiser.data,
-                    "Invalid initial value of sampler '%.*s'", item->name);
     return add_object(&unit->data, object, &global->object);
 }
 

@@ -38,22 +38,6 @@ static uint32_t mercury_version(const struct unit *unit)
     return targets_have(unit->job.sm, TARGET_HAS_FORM_90) ? MERCURY_VERSION : 0;
 }
 
-static void put_samplers(const struct unit *unit, struct buffer *out)
-{
-    for (size_t i = unit->data.object_count; i-- > 0;) {
-        const struct object *object = &unit->data.objects[i];
-        const uint8_t *modes = object->sampler;
-
-        if (object->type != STT_CUDA_SAMPLER || object->kind != DATA_UNDEFINED)
-            continue;
-        if (modes[4] != SAMPLER_NOT_SAID)
-            put_pair(out, EIATTR_SAMPLER_FORCE_UNNORMALIZED, object->symbol, modes[4]);
-        put_pair(out, EIATTR_SAMPLER_INIT, object->symbol,
-                 (uint32_t)modes[0] | (uint32_t)modes[1] << 8 | (uint32_t)modes[2] << 16 |
-                     (uint32_t)modes[3] << 24);
-    }
-}
-
 /* The values that ptxas writes. The meaning of attributes without a name in format.h is not known.
  */
 void emit_info_compat(struct unit *unit, struct buffer *out)
@@ -208,7 +192,6 @@ static void put_chunk(const struct unit *unit, struct buffer *out)
         put_pair(out, EIATTR_MAX_STACK_SIZE, symbol, 0);
         put_pair(out, EIATTR_FRAME_SIZE, symbol, function->frame_bytes);
     }
-    put_samplers(unit, out);
     if (unit->module.texmode_independent)
         info_put_head(out, EIFMT_NVAL, EIATTR_TEXMODE_INDEPENDENT, 0);
     if (!unit->has_kernel)

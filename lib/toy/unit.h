@@ -64,11 +64,6 @@ struct scope {
 
 /* --- Variables. --- */
 
-/* The modes that the initial value of a `.samplerref` variable sets: addr_mode_0 to 2, filter_mode,
- * force_unnormalized_coords (0 or 1); or SAMPLER_NOT_SAID. */
-#define SAMPLER_MODES    5
-#define SAMPLER_NOT_SAID 0xffu
-
 enum data_kind {
     DATA_CONSTANT,    /* .nv.constant3 */
     DATA_INITIALISED, /* .nv.global.init */
@@ -95,7 +90,6 @@ struct object {
     uint32_t symbol;                    /* index in .symtab */
     const struct function_code *kernel; /* program.c: that was made last and has it as shared, */
     uint32_t place;                     /* and where */
-    uint8_t sampler[SAMPLER_MODES];     /* of the module's samplers */
     const struct ptx_item *value; /* the declaration with its initial value; NULL = it has none */
 };
 

@@ -255,28 +255,6 @@ TEST(a_reference_as_a_parameter_has_no_place_among_the_others)
     ck_assert_uint_eq(found, 1);
 }
 
-TEST(samplers_have_records_with_their_values)
-{
-    struct info_record record;
-    OWNED_OUTCOME outcome = assemble_chunk(TEXTURES);
-    ck_assert(find_record(&outcome, ".nv.info", EIATTR_SAMPLER_INIT, &record));
-    ck_assert(text_equal(symbol_name(&outcome, info_word(record.payload, 0)), TEXT("m")));
-    ck_assert_uint_eq(info_word(record.payload, 1), 0x01ff03ff);
-    ck_assert(find_record(&outcome, ".nv.info", EIATTR_SAMPLER_FORCE_UNNORMALIZED, &record));
-    ck_assert_uint_eq(info_word(record.payload, 1), 1);
-}
-
-TEST(a_sampler_may_say_that_its_coordinates_are_normalized)
-{
-    struct info_record record;
-    OWNED_OUTCOME outcome = assemble_chunk(
-        INDEPENDENT ".global .samplerref m = {force_unnormalized_coords = 0};\n"
-                    ".global .texref t;\n.visible .entry k() { .reg .b32 %r1; .reg .f32 %f<5>;\n"
-                    "tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [t, m, {%r1}]; ret; }\n");
-    ck_assert(find_record(&outcome, ".nv.info", EIATTR_SAMPLER_FORCE_UNNORMALIZED, &record));
-    ck_assert_uint_eq(info_word(record.payload, 1), 0);
-}
-
 /* A kernel says so in records of its own. */
 TEST(a_module_without_kernels_says_which_mercury_it_is_of)
 {
@@ -325,14 +303,6 @@ static const struct {
     {HEADER ".tex .u32 t;\n", "Deprecated feature: '.tex' not supported"},
     {HEADER ".visible .func f(.param .texref t) { ret; }\n",
      "Variable 't' cannot be allocated in .param state space"},
-    {INDEPENDENT ".global .samplerref m = {filter_mode = wrap};\n",
-     "Invalid initial value of sampler 'm'"},
-    {INDEPENDENT ".global .samplerref m = {addr_mode_3 = wrap};\n",
-     "Invalid initial value of sampler 'm'"},
-    {INDEPENDENT ".global .samplerref m = {filter_mode : linear};\n",
-     "Invalid initial value of sampler 'm'"},
-    {INDEPENDENT ".global .samplerref m = {filter_mode = (};\n",
-     "Invalid initial value of sampler 'm'"},
     {".version 8.6\n.target sm_100\n.address_size 64\n",
      "SM version specified by .target is higher"},
     {".version 8.0\n.target sm_90\n.address_size 32\n",
