@@ -1,10 +1,7 @@
 /* stage_write.c: the files that a link writes: the image, lists and reports, all or none; what
- * --keep keeps; and whether any of them would overwrite another, or an input. */
-#include <dirent.h>
+ * --keep keeps; and whether an output would overwrite another, or an input. */
 #include <errno.h>
-#include <fnmatch.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "diag/diag.h"
 #include "input/used.h"
@@ -30,65 +27,41 @@ bool save_temps(const struct link *link, const char *stem, size_t index, const c
     return output_write_file(path, bytes) || diag_blame(LINK_ENVIRONMENT);
 }
 
-/* True for names that such files have in the folder. */
-static bool is_kept_name(const char *name)
-{
-    static const char *const patterns[] = {"@(linked|lto|bitcode).ptx",
-                                           "@(linked|lto|bitcode|chunk)-+([0-9]).ptx",
-                                           "chunk-+([0-9]).cubin"};
-
-    for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++)
-        if (fnmatch(patterns[i], name, FNM_EXTMATCH) == 0)
-            return true;
-    return false;
-}
-
 /* A file that is read, or that an option writes. Files are compared by device and inode, not by
- * name; an output that does not exist yet is identified by its folder and its name there. */
+ * path; an output that does not exist yet, by its folder's, and its name there. */
 struct named_file {
     const char *path;
-    const char *option;          /* NULL = it is read */
-    struct file_identity place;  /* of the file, if it exists */
-    struct file_identity folder; /* of an output, */
-    const char *name;            /* and its name there */
+    const char *option; /* NULL = it is read */
+    struct file_identity place;
+    const char *name; /* in the folder `place`; "" = `place` is the file */
 };
 
-struct paths {
+struct named_files {
     struct arena arena;
-    struct named_file *files; /* those that are read first */
+    struct named_file *list; /* those that are read first */
     size_t count, capacity;
-    struct file_identity keep; /* --keep's folder, if it exists */
 };
 
-static struct file_identity place_at(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 ? file_identity_of(&status) : (struct file_identity){0};
-}
-
-static struct named_file *add_file(struct paths *paths, const char *path)
+static struct named_file *add_file(struct named_files *files, const char *option, const char *path)
 {
     struct named_file *file =
-        &ARENA_PUSH(&paths->arena, paths->files, paths->count, paths->capacity);
+        &ARENA_PUSH(&files->arena, files->list, files->count, files->capacity);
+    const char *name = basename(path);
+    struct stat status;
 
-    *file = (struct named_file){.path = path, .place = place_at(path)};
+    *file = (struct named_file){.path = path, .option = option, .name = ""};
+    if (stat(path, &status) == 0) {
+        file->place = file_identity_of(&status);
+    } else if (option &&
+               stat(arena_printf(&files->arena, "%.*s.", (int)(name - path), path), &status) == 0) {
+        file->place = file_identity_of(&status);
+        file->name = name;
+    }
     return file;
 }
 
-static void add_output(struct paths *paths, const char *option, const char *path)
-{
-    const char *name = basename(path);
-    const struct text folder = {path, (size_t)(name - path)};
-    struct named_file *file = add_file(paths, path);
-
-    file->option = option;
-    file->folder = place_at(folder.size ? arena_string(&paths->arena, folder) : ".");
-    file->name = name;
-}
-
 /* Adds the files that the link reads, the programs that it runs, and minilink itself. */
-static void add_inputs(struct paths *paths, const struct link_request *request,
+static void add_inputs(struct named_files *files, const struct link_request *request,
                        const struct inputs *inputs)
 {
     const char *const others[] = {request->index_file,
@@ -100,99 +73,18 @@ static void add_inputs(struct paths *paths, const struct link_request *request,
                                   request->distribution.program};
 
     for (size_t i = 0; i < inputs->count; i++)
-        add_file(paths, inputs->files[i].path)->place = inputs->files[i].place;
+        add_file(files, NULL, inputs->files[i].path)->place = inputs->files[i].place;
     for (size_t i = 0; i < inputs->thin_files.count; i++)
-        add_file(paths, inputs->thin_files.list[i]);
+        add_file(files, NULL, inputs->thin_files.list[i]);
     for (size_t i = 0; i < request->response_file_count; i++)
-        add_file(paths, request->response_files[i]);
+        add_file(files, NULL, request->response_files[i]);
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         if (others[i])
-            add_file(paths, others[i]);
-    add_file(paths, "/proc/self/exe")->path = "minilink itself";
+            add_file(files, NULL, others[i]);
+    add_file(files, NULL, "/proc/self/exe")->path = "minilink itself";
 }
 
-static const char *find_input(const struct paths *paths, struct file_identity place)
-{
-    for (size_t i = 0; i < paths->count && !paths->files[i].option; i++)
-        if (file_identity_equal(paths->files[i].place, place))
-            return paths->files[i].path;
-    return NULL;
-}
-
-/* Compares an output with all before it. */
-static bool check_output(const struct paths *paths, const struct named_file *output)
-{
-    const char *input = find_input(paths, output->place);
-
-    if (input)
-        return diag_fatal("Output file '%s' (%s) is input file '%s'", output->path, output->option,
-                          input);
-    if (file_identity_equal(output->folder, paths->keep) && is_kept_name(output->name))
-        return diag_fatal("Output file '%s' (%s) is one of those that --keep makes", output->path,
-                          output->option);
-    for (const struct named_file *other = paths->files; other < output; other++) {
-        bool is_same_name = other->option && file_identity_equal(other->folder, output->folder) &&
-                            strcmp(other->name, output->name) == 0;
-
-        /* A device is the same file, but nothing in it is lost. */
-        if (file_identity_equal(other->place, output->place) ||
-            (is_same_name && access(output->path, F_OK) != 0))
-            return diag_fatal("Output file '%s' is named twice, by %s and by %s", output->path,
-                              other->option, output->option);
-    }
-    return true;
-}
-
-static void close_folder(void *folder)
-{
-    closedir(folder);
-}
-
-/* Checks that no file that --keep may replace is an input. */
-static bool check_kept(struct paths *paths, const char *directory)
-{
-    DIR *folder = opendir(directory);
-    const struct dirent *entry;
-
-    if (!folder)
-        return true;
-    CONTEXT_DEFER(close_folder, folder);
-    while ((entry = readdir(folder))) {
-        const char *input = NULL;
-
-        if (is_kept_name(entry->d_name))
-            input = find_input(
-                paths, place_at(arena_printf(&paths->arena, "%s/%s", directory, entry->d_name)));
-        if (input)
-            return diag_fatal("Input file '%s' is one of those that --keep=%s makes", input,
-                              directory);
-    }
-    return true;
-}
-
-static bool is_dash(const char *path)
-{
-    return path && strcmp(path, "-") == 0;
-}
-
-/* What is printed may be appended to a file, which must not be an input. */
-static bool check_standard_output(const struct paths *paths, const struct link_request *request)
-{
-    bool prints = request->explain_split || request->merge.callgraph == CALLGRAPH_DOT ||
-                  request->cache.statistics || is_dash(request->output) ||
-                  is_dash(request->modules_file) || is_dash(request->dependency_file) ||
-                  is_dash(request->reproduce) || is_dash(request->observe.times) ||
-                  is_dash(request->observe.trace) || is_dash(request->observe.map);
-    struct stat status;
-    const char *input;
-
-    if (!prints || fstat(STDOUT_FILENO, &status) || !S_ISREG(status.st_mode))
-        return true;
-    input = find_input(paths, file_identity_of(&status));
-    return !input || diag_fatal("The standard output is input file '%s'", input);
-}
-
-static void add_outputs(struct paths *paths, const struct link_request *request,
+static void add_outputs(struct named_files *files, const struct link_request *request,
                         const char *dependencies)
 {
     const struct observe_request *observe = &request->observe;
@@ -213,27 +105,38 @@ static void add_outputs(struct paths *paths, const struct link_request *request,
     };
 
     for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++)
-        if (outputs[i].path && !(outputs[i].may_share && is_dash(outputs[i].path)))
-            add_output(paths, outputs[i].option, outputs[i].path);
+        if (outputs[i].path && !(outputs[i].may_share && strcmp(outputs[i].path, "-") == 0))
+            add_file(files, outputs[i].option, outputs[i].path);
+}
+
+/* Compares an output with all before it. A device may be named as often as one likes. */
+static bool check_output(const struct named_files *files, const struct named_file *output)
+{
+    for (const struct named_file *other = files->list; other < output; other++) {
+        if (!file_identity_equal(other->place, output->place) ||
+            strcmp(other->name, output->name) != 0)
+            continue;
+        if (!other->option)
+            return diag_fatal("Output file '%s' (%s) is input file '%s'", output->path,
+                              output->option, other->path);
+        return diag_fatal("Output file '%s' is named twice, by %s and by %s", output->path,
+                          other->option, output->option);
+    }
+    return true;
 }
 
 bool overwrite_check(const struct link_request *request, const struct inputs *inputs,
                      const char *dependencies)
 {
-    struct paths paths = {0};
-    size_t i;
+    struct named_files files = {0};
     bool ok = true;
 
-    CONTEXT_DEFER(arena_cleanup, &paths.arena);
-    add_inputs(&paths, request, inputs);
-    i = paths.count;
-    add_outputs(&paths, request, dependencies);
-    if (request->keep)
-        paths.keep = place_at(request->keep);
-    for (; i < paths.count; i++)
-        ok = check_output(&paths, &paths.files[i]) && ok;
-    return ok && check_standard_output(&paths, request) &&
-           (!request->keep || check_kept(&paths, request->keep));
+    CONTEXT_DEFER(arena_cleanup, &files.arena);
+    add_inputs(&files, request, inputs);
+    add_outputs(&files, request, dependencies);
+    for (size_t i = 0; i < files.count; i++)
+        ok = (!files.list[i].option || check_output(&files, &files.list[i])) && ok;
+    return ok;
 }
 
 /* The files, which are renamed to their final names in this order. */

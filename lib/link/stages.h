@@ -186,12 +186,11 @@ bool stage_write(const struct link *link);
  * as output; under --dry-run; or with a plan. */
 bool stage_end_early(const struct link *link);
 
-/* False, reported, when a path of the request occurs twice, under whatever names and through
- * whatever links, and is written at least once: by an option, by --keep, or as what standard output
- * leads to, if something is printed. What is read includes libraries, members of thin archives, the
- * programs and libraries that options name, and this program. Files that are not regular, like
- * /dev/null, are ignored. `dependencies`: the path of --dependency-file, as far as it is known;
- * called again when it is. */
+/* False, reported, when an option would write to a file that the link reads, or that another option
+ * writes, under whatever names and through whatever links. What is read includes libraries, members
+ * of thin archives, the programs and libraries that options name, and this program. Files that are
+ * not regular, like /dev/null, are ignored. `dependencies`: the path of --dependency-file, as far
+ * as it is known; called again when it is. */
 bool overwrite_check(const struct link_request *request, const struct inputs *inputs,
                      const char *dependencies);
 
