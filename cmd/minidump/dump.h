@@ -22,7 +22,6 @@ enum dump_part {
     DUMP_CUBIN = DUMP_SECTIONS | DUMP_SYMBOLS | DUMP_RELOCATIONS | DUMP_INFO | DUMP_CALLGRAPH |
                  DUMP_DISASSEMBLY,
     DUMP_ALL = 511,
-    DUMP_MODULES = 512, /* of all files together, and nothing else of them */
 };
 
 struct dump {
@@ -38,10 +37,6 @@ void dump_print(const struct dump *dump, const char *format, ...) PRINTF(2, 3);
 
 /* Prints one opened file. False when it is damaged (reported). */
 bool dump_file(const struct dump *dump, const struct inputs *inputs);
-
-/* Prints which module ids the opened files want to be registered by a device link, which they
- * register, and which are missing. False when one is damaged (reported). */
-bool dump_modules(const struct dump *dump, const struct inputs *inputs);
 
 /* Prints the cubin in `data`, which is called `name` in messages. */
 bool dump_cubin(const struct dump *dump, const char *name, struct bytes data);

@@ -31,8 +31,6 @@ static const struct {
     {{"info", no_argument, NULL, DUMP_INFO}, "attribute records of cubins"},
     {{"callgraph", no_argument, NULL, DUMP_CALLGRAPH}, "call graph and prototypes of cubins"},
     {{"disasm", no_argument, NULL, DUMP_DISASSEMBLY}, "built-in code as text"},
-    {{"modules", no_argument, NULL, DUMP_MODULES},
-     "module ids that the files want registered, and register; nothing else"},
     {{"arch", required_argument, NULL, OPTION_ARCH}, "target for --members, e.g. --arch=sm_90"},
     {{"decompression-limit", required_argument, NULL, OPTION_LIMIT},
      "most MiB that one file's entries may give"},
@@ -115,20 +113,18 @@ static bool read_dump_options(struct command *command)
            diag_fatal("No input files specified; use option --help for more information");
 }
 
-/* Prints each file by itself; modules of all together. */
 static bool print_inputs(struct command *command)
 {
-    bool all_together = command->dump.parts & DUMP_MODULES, ok = true;
+    bool ok = true;
 
     for (int i = optind; i < command->argc; i++) {
         const struct input_operand operand = {.name = command->argv[i]};
 
         ok &= inputs_open(&command->inputs, &operand, 1, NULL) &&
-              (all_together || dump_file(&command->dump, &command->inputs));
-        if (!all_together)
-            inputs_close(&command->inputs);
+              dump_file(&command->dump, &command->inputs);
+        inputs_close(&command->inputs);
     }
-    return ok && (!all_together || dump_modules(&command->dump, &command->inputs));
+    return ok;
 }
 
 static enum link_code run_minidump(void *argument)

@@ -132,7 +132,6 @@ static bool take_policy(struct options *options, const struct option_row *row, c
 
 #define CHOICES(name, ...) static const struct option_choice name[] = {__VA_ARGS__, {NULL, 0}}
 CHOICES(cpu_names, {"X86_64", 0}, {"AARCH64", 1}, {"ARMv7", 2}, {"PPC64LE", 3}, {"RISCV64", 4}, {"X86", 5}, {"unknown", 6});
-CHOICES(callgraph_forms, {"text", CALLGRAPH_TEXT}, {"dot", CALLGRAPH_DOT});
 CHOICES(host_scripts, {"lcs-abs", HOST_SCRIPT_ABSOLUTE}, {"lcs-aug", HOST_SCRIPT_AUGMENTING});
 CHOICES(lto_levels, {"0", 0}, {"1", 1}, {"2", 2}, {"3", 3});
 CHOICES(lto_sources, {"auto", LTO_SOURCE_AUTO}, {"ptx", LTO_SOURCE_PTX}, {"ltoir", LTO_SOURCE_LTOIR});
@@ -195,7 +194,7 @@ const struct option_row option_table[] = {
     {"suppress-arch-warning", NULL, NULL, FLAG(link.suppress_arch_warning), GROUP_MESSAGES, "Do not warn about files without code for the target"},
     {"suppress-stack-size-warning", NULL, NULL, FLAG(link.merge.suppress_stack_warning), GROUP_MESSAGES, "Do not warn when a stack size cannot be determined"},
     {"time", NULL, "FILE", STRING(link.observe.times), GROUP_MESSAGES, "Append a table of the time that each stage took; - = standard output"},
-    {"dump-callgraph", NULL, "[text|dot]", CHOICE(link.merge.callgraph, callgraph_forms), GROUP_MESSAGES, "Print who calls whom, on standard error; dot: for Graphviz, on standard output"},
+    {"dump-callgraph", NULL, NULL, SETS(link.merge.callgraph, CALLGRAPH_TEXT), GROUP_MESSAGES, "Print who calls whom, on standard error"},
     {"dump-callgraph-no-demangle", NULL, NULL, SETS(link.merge.callgraph, CALLGRAPH_MANGLED), GROUP_MESSAGES, "The same with names as they are"},
 
     {"cpu-arch", NULL, "NAME", CHOICE(cpu_name, cpu_names), GROUP_NO_EFFECT, "Architecture of the host"},

@@ -397,13 +397,11 @@ static struct observe_work merge_work(const struct link *link)
     return work;
 }
 
-/* The call graph: as text, where nvlink prints it, or for a drawing program, on standard output. */
-static bool print_callgraph(const struct merge_report *report, enum callgraph_form form)
+/* The call graph, where nvlink prints it. */
+static bool print_callgraph(const struct merge_report *report)
 {
     if (report->callgraph.size == 0)
         return true;
-    if (form == CALLGRAPH_DOT)
-        return std_streams_print(buffer_view(&report->callgraph));
     return diag_text(buffer_view(&report->callgraph)) ||
            diag_fatal("Could not write to the standard error output: %s", strerror(errno));
 }
@@ -461,8 +459,7 @@ bool stage_merge(struct link *link)
 {
     bool ok = merge_all(link);
 
-    ok = ok && (print_callgraph(&link->merged.report, link->request->merge.callgraph) ||
-                diag_blame(LINK_ENVIRONMENT));
+    ok = ok && (print_callgraph(&link->merged.report) || diag_blame(LINK_ENVIRONMENT));
     if (ok && (diag_state_get()->verbose > 1 || state_has_merge(link)))
         tell_image(&link->merged.report, link->members.arch);
     observe_stage(link->observation, "merge", merge_work(link));

@@ -110,32 +110,20 @@ struct printer {
     uint32_t *symbols;  /* by number - 1 */
     struct text *names; /* by number - 1: as shown */
     uint32_t count;
-    bool is_dot;
 };
 
-/* Escapes characters that would end the line or control a terminal; in a quoted string of Graphviz
- * the quote and the backslash are special, too. */
+/* Escapes characters that would end the line or control a terminal. */
 static void put_function_name(const struct printer *printer, uint32_t symbol)
 {
     uint32_t number = printer->number[symbol];
-    LOCAL_BUFFER(shown);
 
-    escape_text(number ? printer->names[number - 1] : printer->m->symbols[symbol].name, &shown);
-    for (size_t i = 0; i < shown.size; i++) {
-        if (printer->is_dot && (shown.data[i] == '"' || shown.data[i] == '\\'))
-            buffer_char(printer->out, '\\');
-        buffer_char(printer->out, shown.data[i]);
-    }
+    escape_text(number ? printer->names[number - 1] : printer->m->symbols[symbol].name,
+                printer->out);
 }
 
-static void put_edge(const struct printer *printer, uint32_t from, uint32_t to)
+static void put_edge(const struct printer *printer, uint32_t to)
 {
-    if (printer->number[to] == 0)
-        return;
-    if (printer->is_dot)
-        buffer_printf(printer->out, "    f%u -> f%u;\n", printer->number[from],
-                      printer->number[to]);
-    else
+    if (printer->number[to])
         buffer_printf(printer->out, " %u", printer->number[to]);
 }
 
@@ -146,7 +134,7 @@ static void put_edges(const struct printer *printer, uint32_t symbol)
     const struct merging *m = printer->m;
 
     if (m->symbols[symbol].alias != MERGE_NONE) {
-        put_edge(printer, symbol, m->symbols[symbol].alias);
+        put_edge(printer, m->symbols[symbol].alias);
         return;
     }
     for (uint32_t i = m->graph.called.first[symbol + 1]; i-- > m->graph.called.first[symbol];) {
@@ -154,35 +142,28 @@ static void put_edges(const struct printer *printer, uint32_t symbol)
 
         for (uint32_t k = m->graph.candidates.first[prototype + 1];
              k-- > m->graph.candidates.first[prototype];)
-            put_edge(printer, symbol, m->graph.candidates.items[k]);
+            put_edge(printer, m->graph.candidates.items[k]);
     }
     for (uint32_t i = m->graph.calls.first[symbol]; i < m->graph.calls.first[symbol + 1]; i++)
-        put_edge(printer, symbol, m->graph.calls.items[i]);
+        put_edge(printer, m->graph.calls.items[i]);
 }
 
-/* In Graphviz entry points are boxes, and functions whose address is taken have a dashed line. */
 static void put_function(const struct printer *printer, uint32_t symbol)
 {
     const struct merging *m = printer->m;
-    bool is_dot = printer->is_dot, is_kernel = merged_is_kernel(&m->symbols[symbol]);
+    bool is_kernel = merged_is_kernel(&m->symbols[symbol]);
     bool is_taken = index_lists_count(&m->graph.taken, symbol) > 0;
     bool is_own = m->symbols[symbol].file != MERGE_NONE && m->symbols[symbol].alias == MERGE_NONE;
     uint32_t registers = is_own ? m->functions[symbol].registers : 0;
 
-    buffer_printf(printer->out, is_dot ? "    f%u [label=\"" : "%u: ", printer->number[symbol]);
-    if (!is_dot)
-        buffer_printf(printer->out, "%s%s", is_kernel ? "^" : "", is_taken ? "&" : "");
+    buffer_printf(printer->out, "%u: %s%s", printer->number[symbol], is_kernel ? "^" : "",
+                  is_taken ? "&" : "");
     put_function_name(printer, symbol);
     if (registers)
-        buffer_printf(printer->out, is_dot ? "\\n%u registers" : " [%u]", registers);
-    if (is_dot)
-        buffer_printf(printer->out, "\"%s%s];\n", is_kernel ? ", shape=box" : "",
-                      is_taken ? ", style=dashed" : "");
-    else
-        buffer_string(printer->out, " ->");
+        buffer_printf(printer->out, " [%u]", registers);
+    buffer_string(printer->out, " ->");
     put_edges(printer, symbol);
-    if (!is_dot)
-        buffer_char(printer->out, '\n');
+    buffer_char(printer->out, '\n');
 }
 
 /* For a kernel with more registers than it needs itself, prints the function that needs them. */
@@ -225,23 +206,18 @@ static void number_functions(struct printer *printer)
 
 void callgraph_print(const struct merging *m, struct buffer *out)
 {
-    struct printer printer = {.m = m, .out = out, .is_dot = m->request->callgraph == CALLGRAPH_DOT};
+    struct printer printer = {.m = m, .out = out};
 
-    if (printer.is_dot)
-        buffer_printf(out, "digraph callgraph {\n    label=\"sm_%u\";\n", m->request->arch.sm);
-    else
-        buffer_printf(out,
-                      "callgraph for sm_%u:\n"
-                      "# A: s -> B // s (number A) potentially calls B\n"
-                      "# s [N]     // s uses N registers\n"
-                      "# ^s        // s is entry point\n"
-                      "# &s        // s has address taken\n",
-                      m->request->arch.sm);
+    buffer_printf(out,
+                  "callgraph for sm_%u:\n"
+                  "# A: s -> B // s (number A) potentially calls B\n"
+                  "# s [N]     // s uses N registers\n"
+                  "# ^s        // s is entry point\n"
+                  "# &s        // s has address taken\n",
+                  m->request->arch.sm);
     number_functions(&printer);
     for (uint32_t i = 0; i < printer.count; i++)
         put_function(&printer, printer.symbols[i]);
-    if (printer.is_dot)
-        buffer_string(out, "}\n");
-    for (uint32_t i = 0; i < printer.count && !printer.is_dot; i++)
+    for (uint32_t i = 0; i < printer.count; i++)
         put_propagated(&printer, printer.symbols[i]);
 }

@@ -11,7 +11,6 @@ enum callgraph_form {
     CALLGRAPH_NONE,
     CALLGRAPH_TEXT,    /* nvlink's */
     CALLGRAPH_MANGLED, /* the same, with mangled names */
-    CALLGRAPH_DOT,     /* Graphviz */
 };
 
 /* Format of the output. Toolkits up to 12 wrote another ELF header and no notes; drivers of that

@@ -14,7 +14,7 @@
 static void merge(const struct cubin *const *cubins, size_t count, uint8_t flags, uint8_t more,
                   uint8_t rules)
 {
-    static const enum callgraph_form forms[] = {CALLGRAPH_NONE, CALLGRAPH_TEXT, CALLGRAPH_DOT,
+    static const enum callgraph_form forms[] = {CALLGRAPH_NONE, CALLGRAPH_TEXT, CALLGRAPH_TEXT,
                                                 CALLGRAPH_MANGLED};
     struct text kept = TEXT("k1");
     struct used_names used = {0};

@@ -157,7 +157,6 @@ full() {
     holds "$what without a standard output" is 3 "to the standard output: Bad file descriptor"
 }
 full "minilink --explain-split" minilink -w -arch=sm_90 --explain-split "$F"/c.lto.o -o out/y
-full "minilink -dump-callgraph=dot" minilink -w -arch=sm_90 -dump-callgraph=dot "$F"/c.lto.o -o out/y
 minilink -w -arch=sm_90 -dump-callgraph "$F"/c.lto.o -o out/y 2> /dev/full
 status=$?
 holds "minilink -dump-callgraph 2> /dev/full: status $status" [ "$status" = 3 ]

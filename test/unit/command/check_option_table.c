@@ -366,12 +366,12 @@ TEST(choices_and_lists_go_where_their_names_say)
     const struct link_request *link = &options.link;
 
     READ_LINE("--lto-source=ltoir", "--output-abi=7", "--jobserver=off", "--diagnostics-format=gnu",
-              "--split-policy=stable", "-dump-callgraph=dot", "-lb", "-L.", "-Xptxas=-O1",
+              "--split-policy=stable", "-dump-callgraph", "-lb", "-L.", "-Xptxas=-O1",
               "-Xnvvm=-a -b", "-kernels-used=k", "-variables-used=v");
     ck_assert(link->lto_source == LTO_SOURCE_LTOIR && link->merge.abi == MERGE_ABI_7);
     ck_assert(link->limits.jobserver == JOBSERVER_OFF &&
               options.diagnostics_format == DIAG_FORM_GNU);
-    ck_assert(link->split_policy == SPLIT_STABLE && link->merge.callgraph == CALLGRAPH_DOT);
+    ck_assert(link->split_policy == SPLIT_STABLE && link->merge.callgraph == CALLGRAPH_TEXT);
     ck_assert(link->operand_count == 2 && link->operands[1].is_library);
     ck_assert_str_eq(link->library_paths[0], ".");
     ck_assert_str_eq(link->assembler_options[0], "-O1");
