@@ -22,8 +22,7 @@ static bool check_plugin(const char *path, const struct minilink_assembler *expo
 }
 
 /* If `path` has no slash, the loader's search path applies. Symbols are bound at once, so that a
- * plug-in with a missing symbol is refused here and does not end the program in the middle of a
- * link. */
+ * plug-in with a missing symbol is refused here, and does not end the program amid a link. */
 static bool open_plugin(struct assembler *assembler, const char *path)
 {
     const struct minilink_assembler *exported;

@@ -173,8 +173,7 @@ static void find_places(struct exact_log *log)
         table_set(&log->places, chunks->bank4_kernels[i], CLOSING_PLACE);
 }
 
-/* The kernel of "ptxas info    : Compiling entry function 'NAME' for 'sm_90'"; empty for any other
- * line. */
+/* The kernel of "ptxas info    : Compiling entry function 'NAME' for 'sm_90'"; else empty. */
 static struct text kernel_of(struct text line)
 {
     static const struct text words = TEXT("Compiling entry function '");

@@ -27,8 +27,7 @@ struct chunk_output {
     int cancelled;                 /* job->cancelled points here; written with an atomic store */
 };
 
-/* One call of assemble_chunks(), which all items share; the workers only read it, except for
- * first_failed. */
+/* One call of assemble_chunks(), which all items share; workers write only first_failed. */
 struct assembly {
     const struct assemble_request *request;
     const struct chunks *chunks;
@@ -99,8 +98,7 @@ enum link_code workitem_code(enum link_code code, const struct minilink_result *
 /* Cancels all chunks of `assembly`, a struct assembly. */
 void workitem_cancel_all(void *assembly);
 
-/* True when the chunk of `item`, a struct work_item, is cancelled, because an earlier one failed.
- */
+/* True when the chunk of `item`, a struct work_item, is cancelled, as an earlier one failed. */
 bool workitem_is_cancelled(void *item);
 
 /* Chunks that this link or another one has assembled before, on this machine or elsewhere. A result

@@ -105,8 +105,7 @@ static inline bool unknown_is_record(const struct cubin_section *section,
 }
 
 /* True if its contents may follow those of another cubin's section of that name: nvlink 13.5
- * concatenates sections of type PROGBITS whatever their names, and relocates them like debug
- * sections. */
+ * concatenates sections of type PROGBITS of any name, and relocates them like debug sections. */
 static inline bool unknown_is_joinable(const struct cubin_section *section)
 {
     return section->type == SHT_PROGBITS || section->type == SHT_NOTE;

@@ -71,8 +71,7 @@ struct cubin {
 bool cubin_read(struct cubin *cubin, const char *name, struct bytes data);
 
 /* Returns false with nvlink's error if the cubin's header does not name the note with CUDA's
- * version: nvlink does not link such a cubin. cubin_read() accepts it, since plug-ins may write
- * one. */
+ * version: nvlink does not link such a cubin. cubin_read() accepts it: plug-ins may write one. */
 bool cubin_check_note(const struct cubin *cubin);
 
 /* Ten times the version of the toolkit that made the cubin, as its header or its note says; 0 if
@@ -136,8 +135,7 @@ static inline bool cubin_is_text(const struct cubin_section *section)
 }
 
 /* The function symbol that section `index` belongs to: for .text.F by its sh_info, for .nv.info.F,
- * .nv.constantN.F, .nv.shared.F, .rela.text.F through their .text section. 0 when it belongs to
- * none. */
+ * .nv.constantN.F, .nv.shared.F, .rela.text.F through their .text section. 0 = none. */
 uint32_t cubin_section_function(const struct cubin *cubin, uint32_t index);
 
 /* The NUL-terminated string at `offset` in .strtab; empty when out of range. */
@@ -178,8 +176,7 @@ static inline bool info_next(struct bytes *rest, struct info_record *record)
 /* Appends a record's head; `value` is the payload's size for SVAL. */
 void info_put_head(struct buffer *out, uint8_t format, uint8_t attribute, size_t value);
 
-/* An entry of .nv.callgraph: a function's symbol, and depending on the part a symbol or a string's
- * offset. */
+/* An entry of .nv.callgraph: a function's symbol, and, by the part, a symbol or a string. */
 struct callgraph_entry {
     int32_t part; /* enum callgraph_part; 0 = none has begun */
     uint32_t first;
@@ -210,8 +207,7 @@ static inline uint32_t info_word(struct bytes payload, size_t index)
 uint32_t cubin_symbol_section(struct bytes indices, size_t symbol, uint16_t section);
 
 /* The row of Mercury's symbol table that stands for symbol `index`, and its section; zeroes if
- * there is none. Mercury's twins are a second form of the code (minilink-cubin(5) states the
- * rules). */
+ * there is none. Mercury's twins are a second form of the code (see minilink-cubin(5)). */
 Elf64_Sym cubin_twin_symbol(const struct cubin *cubin, uint32_t index);
 uint32_t cubin_twin_section(const struct cubin *cubin, uint32_t index);
 
@@ -233,6 +229,5 @@ bool cubin_twin_is_owned(const struct cubin_section *section);
  * table; sets *plain and *twin to the two sections. */
 bool cubin_twins_pair(const struct cubin *cubin, uint32_t index, uint32_t *plain, uint32_t *twin);
 
-/* Size of the three words at the start of the twin of code; the first is the index of the code
- * section. */
+/* Size of the three words at the start of the twin of code; the first is that section's index. */
 #define CUBIN_TWIN_CODE_HEADER 12u

@@ -242,8 +242,7 @@ bool cubin_check_note(const struct cubin *cubin)
            diag_fatal(TOO_OLD, cubin->name);
 }
 
-/* Sections whose contents are concatenated must not have an entry size. ptxas writes 0; string
- * sections have 1. */
+/* Sections that are concatenated must not have an entry size. ptxas writes 0, for strings 1. */
 static bool check_entry_size(const struct reader *reader, size_t index)
 {
     const struct cubin_section *section = &reader->cubin->sections[index];

@@ -1,6 +1,5 @@
 /* read.h: the parts of cubin_read(), each of which checks what it decodes. They report the first
- * fault and stop: a damaged file usually has one cause, so further errors would only be
- * consequences. */
+ * fault and stop: further errors would mostly be consequences. */
 #pragma once
 
 #include <elf.h>

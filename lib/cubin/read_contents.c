@@ -134,8 +134,7 @@ static bool check_graph(const struct reader *reader, size_t index)
     return true;
 }
 
-/* Checks that notes are whole: each has three words, the owner and the description, both padded to
- * four bytes. */
+/* Checks that notes are whole: three words, owner and description, both padded to four bytes. */
 static bool check_notes(const struct reader *reader, size_t index)
 {
     struct bytes rest = reader->cubin->sections[index].data;

@@ -1,5 +1,4 @@
-/* rawcode.h: properties of code without a fatbin entry: the architecture of raw cubins, PTX texts
- * and LLVM bitcode. */
+/* rawcode.h: properties of code without a fatbin entry: raw cubins, PTX texts and LLVM bitcode. */
 #pragma once
 
 #include "facts/targets.h"

@@ -55,8 +55,7 @@ static void number_kernels(struct exact *join)
     join->kernels = arena_zalloc(&join->arena, join->owner_count, sizeof *join->kernels);
 }
 
-/* A kernel's name has no dot. Before it stand the bank of its constants, or Mercury's word for it.
- */
+/* A kernel's name has no dot. Before it stand the bank of its constants, or Mercury's word. */
 uint32_t exact_name_owner(const struct exact *join, struct text name, bool *is_head)
 {
     const uint64_t heads = CLASS_SET(TEXT) | CLASS_SET(FUNCTION_INFO) | CLASS_SET(SHARED);

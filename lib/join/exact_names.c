@@ -4,8 +4,7 @@
  * their creation, section names in both, even if the section was dropped again. From sm_90 on the
  * assembler first makes some sections and symbols under a longer name and overwrites it with the
  * final name and zeros; on sm_90 it overwrites one symbol's name completely. Both are reproduced: a
- * name is followed by that many zeros, and an overwritten name is an item of zeros only (measured).
- */
+ * name is followed by that many zeros, and an overwritten name is zeros only (measured). */
 #include <string.h>
 
 #include "join/exact_plan.h"

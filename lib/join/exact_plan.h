@@ -12,8 +12,7 @@
  * of the text), from kernel_count on a closing kernel; or EXACT_COMMON: no single kernel. */
 #define EXACT_COMMON TABLE_NONE
 
-/* Name of a symbol that may be nameless in the result, see exact_is_erased(), and its key in lists.
- */
+/* Name of a symbol that may be nameless in the result, see exact_is_erased(), and its key. */
 #define EXACT_ERASED_NAME ".nv.reservedSmem.cap"
 #define EXACT_UNNAMED     TEXT("\0unnamed") /* no name has a NUL */
 
@@ -134,8 +133,7 @@ bool exact_is_nameless(const struct cubin_symbol *symbol);
  * names that are made first for each kernel. */
 uint32_t exact_name_owner(const struct exact *join, struct text name, bool *is_head);
 
-/* Index of a chunk's section by its name, or of the one that section `out` of the result stands
- * for; 0 = none. */
+/* Index of a chunk's section by its name, or of that for section `out` of the result; 0 = none. */
 uint32_t exact_section_named(const struct exact_input *input, struct text name);
 uint32_t exact_section_of(const struct exact *join, const struct exact_input *input, uint32_t out);
 
@@ -149,8 +147,7 @@ void exact_take_data(struct exact *join, uint32_t out);
 size_t exact_name_padding(bool has_mercury);
 
 /* exact_merge.c: appends to *out the items of a list that has those of one chunk after another,
- * each in the order of compilation, in that order: common ones once, those of closing kernels not
- * at all. */
+ * each in the order of compilation, in that order: common ones once, closing kernels' never. */
 void exact_merge(struct exact *join, const struct exact_list *list, struct exact_list *out);
 
 void exact_push(struct exact *join, struct exact_list *list, const struct exact_item *item);

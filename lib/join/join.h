@@ -22,12 +22,11 @@
  * .debug_line, is concatenated in chunk order instead. Mercury's twins of all this (from sm_100
  * on) are treated alike.
  *
- * Joins `count` chunk cubins, in chunk order, into *joined, which has views into them
- * and is named "lto.cubin". `symbols` are the chunk symbols (struct chunks). A single cubin is
- * brought into the same canonical order, but with `keeps_data` its variables in global and constant
- * memory stay where the assembler has put them: nvlink does not order them either (ptxas does by
- * alignment, then by size). Reports errors and returns false if two chunks define a symbol that is
- * not a replica. */
+ * Joins `count` chunk cubins, in chunk order, into *joined, which has views into them and is named
+ * "lto.cubin". `symbols` are the chunk symbols (struct chunks). A single cubin is brought into the
+ * same canonical order, but with `keeps_data` its variables in global and constant memory stay
+ * where the assembler has put them: nvlink does not order them either (ptxas does by alignment,
+ * then by size). False, and errors, if two chunks define a symbol that is no replica. */
 bool join_cubins(struct cubin *joined, const struct cubin *const *cubins, size_t count,
                  const struct chunk_symbol *symbols, size_t symbol_count, bool keeps_data);
 
@@ -78,7 +77,6 @@ bool exact_join(struct buffer *image, const struct exact_join_request *request,
                 struct exact_join_difference *why);
 
 /* Whether a join of this one chunk makes its own bytes: else they are in a form that is not known.
- * `kernels`: all of the chunk's, in the order of its text. Reports nothing; raises LINK_NO_MEMORY.
- */
+ * `kernels`: the chunk's, in the order of its text. Reports nothing; raises LINK_NO_MEMORY. */
 bool exact_join_remakes(struct bytes cubin, const struct text *kernels, size_t count,
                         size_t line_count);

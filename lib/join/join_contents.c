@@ -35,8 +35,7 @@ static int64_t section_addend(const struct join_section *list,
 }
 
 /* Notes one relocation of a united section. If it is against a section symbol, its addend is taken
- * out of the field: before sm_90 the assembler writes REL for an addend of 0 and RELA for others
- * (measured). */
+ * out of the field: before sm_90 REL is written for an addend of 0, RELA for others (measured). */
 static void gather_relocation(struct join *join, const struct join_section *list,
                               const struct cubin_relocation *relocation)
 {

@@ -65,8 +65,7 @@ static bool describe_object(const struct fold *fold, const struct join_section *
     return true;
 }
 
-/* Code uses the function's name if the alias is defined in its chunk, and the alias's name
- * elsewhere. */
+/* Code uses the function's name if the alias is defined in its chunk, else the alias's. */
 struct join_entity *join_function_of(struct join_entity *entity)
 {
     uint32_t function;

@@ -27,8 +27,7 @@ static uint32_t add_joined_section(struct join *join, const struct cubin_section
     return (uint32_t)out->section_count++;
 }
 
-/* The name of a function's section with the function's own name in place of the chunk name at its
- * end. */
+/* The name of a function's section with the function's own name in place of the chunk's. */
 static struct text own_section_name(struct join *join, struct text name,
                                     const struct join_entity *function)
 {

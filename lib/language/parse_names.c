@@ -83,8 +83,7 @@ static uint32_t add_symbol(struct body_parser *parser, const struct body_symbol 
     return (uint32_t)body->symbol_count - 1;
 }
 
-/* The innermost range of this prefix that includes `number`. PARSE_DEEPEST_BLOCK bounds the walk.
- */
+/* The innermost range of this prefix with `number`. PARSE_DEEPEST_BLOCK bounds the walk. */
 static struct declaration *range_with(const struct names *names, struct text prefix,
                                       uint64_t number)
 {

@@ -9,13 +9,11 @@
 /* Deepest nesting of blocks: compilers nest two or three. */
 #define PARSE_DEEPEST_BLOCK 1000u
 
-/* The meaning of a name in the current block: a register, a variable, or one of a range of
- * registers. */
+/* The meaning of a name in the current block: a register, also of a range, or a variable. */
 
 enum declaration_kind { DECLARED_REGISTER, DECLARED_SYMBOL, DECLARED_RANGE };
 
-/* A name in a scope. Names of one scope are chained; an entry has the index of the one that it
- * hides. */
+/* A name in a scope. Names of one scope are chained; each has the index of what it hides. */
 struct declaration {
     struct text name; /* of a range: its prefix */
     uint32_t index;   /* in body.registers or body.symbols; of a range: in names.ranges */
@@ -129,8 +127,7 @@ void parse_operands(struct body_parser *parser, struct instruction *instruction)
 /* From the directive of a target table to its end: reads labels or symbols into it. */
 void parse_operand_targets(struct body_parser *parser, struct label *label, bool are_labels);
 
-/* Fails with an error about a name in the format, and the word that may have been meant; NULL =
- * none. */
+/* Fails with an error about a name in the format, and the word that may be meant, or NULL. */
 void parse_unknown(struct body_parser *parser, size_t offset, const char *format, struct text name,
                    const char *meant);
 

@@ -163,8 +163,7 @@ bool syntax_target_fits(const char *expression, struct arch target, unsigned ver
 /* What a modifier needs in any instruction. */
 struct need syntax_word_need(uint16_t modifier);
 
-/* The words that a name in capitals stands for in the table, "rn|rz|rm|rp"; NULL if it is not a
- * name. */
+/* The words that a name in capitals stands for in the table, "rn|rz|rm|rp"; or NULL. */
 const char *syntax_set(struct text name);
 
 /* syntax_rule.c */

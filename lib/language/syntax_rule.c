@@ -245,8 +245,7 @@ static void set_size(struct operand_rule *rule, const struct multiplication *m, 
 }
 
 /* If operand number `operand` of an instruction with these modifiers is a thread's part of a matrix
- * of mma or wmma (PTX ISA, "Matrix Fragments"), sets the size of its vector of registers in its
- * rule. */
+ * of mma or wmma (PTX ISA, "Matrix Fragments"), sets the size of its vector in its rule. */
 static void set_fragment(struct operand_rule *rule, uint16_t opcode, const uint16_t *modifiers,
                          size_t count, unsigned operand)
 {

@@ -17,8 +17,7 @@
 /* Bytes of bitcode from which a program may be worth several parts. */
 #define SIZE_OF_PARTS 65536u
 
-/* Memory of a compilation (measured on libLLVM 19: 90 MiB for an empty input, 200 MiB for 600 KB).
- */
+/* Memory of a compilation (measured on libLLVM 19: 90 MiB for no input, 200 MiB for 600 KB). */
 #define MEMORY_TO_START (UINT64_C(96) << 20)
 #define MEMORY_OF_BYTE  200u
 
@@ -289,8 +288,7 @@ static void make_bitcode_part_jobs(struct compilation *compilation, const struct
     compilation->is_parted = run->is_repeated = true;
 }
 
-/* The second phase: each child reads the optimised program again, and generates code for its share.
- */
+/* The second phase: each child reads the optimised program, and generates code for its share. */
 static bool compile_parts(struct compilation *compilation, const struct program *program)
 {
     struct part_list *run = &compilation->run;

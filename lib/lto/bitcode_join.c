@@ -82,8 +82,7 @@ static void write_others(struct joining *joining)
     }
 }
 
-/* Words that LLVM numbers through the module: in a part they have other numbers than in the
- * program. */
+/* Words that LLVM numbers through the module: parts have other numbers. */
 static const struct counted {
     struct text word;
     bool has_more; /* more follows the number */

@@ -298,8 +298,7 @@ static nvJitLinkResult assemble_ptx(struct nvJitLink *link, const struct setting
     return result;
 }
 
-/* Uses no option but the target: the others may be wrong, which is not reported without an input.
- */
+/* Uses no option but the target: others may be wrong, which only inputs report. */
 nvJitLinkResult input_add_nothing(struct nvJitLink *link)
 {
     static const struct text empty = TEXT(".version 6.3\n.target sm_75\n.address_size 64\n");

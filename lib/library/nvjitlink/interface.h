@@ -56,8 +56,7 @@ nvJitLinkResult nvJitLinkCreate(nvJitLinkHandle *handle, uint32_t count,
 /* Frees the link and sets *handle to NULL. */
 nvJitLinkResult nvJitLinkDestroy(nvJitLinkHandle *handle);
 
-/* Adds an input from memory; `size` bytes at `data` are copied. `name` identifies it in messages,
- * and may be NULL. */
+/* Adds an input from memory; `size` bytes at `data` are copied. `name` is for messages, or NULL. */
 nvJitLinkResult nvJitLinkAddData(nvJitLinkHandle handle, nvJitLinkInputType type, const void *data,
                                  size_t size, const char *name);
 

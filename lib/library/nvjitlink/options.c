@@ -3,8 +3,7 @@
  * The options that are accepted, and the results for others, were measured on libnvJitLink 12.0 to
  * 13.5 (test/nvjitlink/options), and those of 12.9 and 13.5 are followed: names without a value are
  * compared up to their length, so that anything may follow them; names with `=` must be whole.
- * Anything that begins with -r asks for a relocatable result. The first wrong option ends the
- * reading. */
+ * Anything that begins with -r asks for a relocatable result. A wrong option ends the reading. */
 #include "library/nvjitlink/link.h"
 
 #include <ctype.h>
@@ -109,8 +108,7 @@ static nvJitLinkResult read_split(const struct reading *reading)
     return NVJITLINK_SUCCESS;
 }
 
-/* No file is known that the library accepts as an index: any existing file is reported to be none.
- */
+/* No file is known that the library accepts as an index: any that exists is reported to be none. */
 static nvJitLinkResult read_index(const struct reading *reading)
 {
     if (access(reading->value, F_OK) != 0) {
@@ -304,8 +302,7 @@ static void add_if(struct word_list *words, bool is_wanted, const char *word)
         word_list_add(words, word);
 }
 
-/* A virtual architecture's PTX is that of the real one. What code fits depends on the ptxas, too.
- */
+/* A virtual architecture's PTX is that of the real one. What fits depends on the ptxas, too. */
 static void add_target(struct word_list *words, const struct settings *settings)
 {
     char name[ARCH_NAME_SIZE];
