@@ -109,8 +109,7 @@ int answer_write(int fd, struct answer_draft *draft);
 /* Whether an answer of `size` bytes can begin so: its head has the length of each text. */
 bool answer_begins(struct bytes head, uint64_t size);
 
-/* Reads an answer, whose texts are views of `bytes`. False, with *answer zero, when they are none.
- */
+/* Reads an answer, with views of `bytes` as texts. False, with *answer zero, when they are none. */
 bool answer_read(struct lto_answer *answer, struct bytes bytes);
 
 /* Name of an input for the library, by index. All have the same length, since the order in which

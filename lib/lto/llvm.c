@@ -362,8 +362,7 @@ static llvm_module link_modules(struct run *run, llvm_context context)
     return program;
 }
 
-/* Chooses the passes. Those for functions can be left to the parts if all passes are LLVM's own
- * choice. */
+/* Chooses the passes. Those for functions can be left to the parts if all are LLVM's choice. */
 static void choose_rows(struct run *run)
 {
     if (run->level == LLVM_LEVEL_AGGRESSIVE && !run->passes && run->word_count == 1)

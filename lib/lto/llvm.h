@@ -114,8 +114,7 @@ void llvm_module_retarget(llvm_module module, const char *cpu, const char *featu
  * `stays`, to which names are added. */
 void llvm_module_internalize(llvm_module module, struct table *stays);
 
-/* Drops a list of symbols that are kept although nothing names them. False when there is no such
- * list. */
+/* Drops a list of symbols that are kept although nothing names them. False when there is none. */
 bool llvm_module_drop(llvm_module module, const char *name);
 
 #define LLVM_COMPILER_USED "llvm.compiler.used"

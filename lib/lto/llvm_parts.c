@@ -115,8 +115,7 @@ static bool is_local(llvm_value value)
     return !llvm.is_declaration(value) && (linkage == LLVM_INTERNAL || linkage == LLVM_PRIVATE);
 }
 
-/* Replaces characters that PTX names cannot have. NVPTX does the same, but only for local symbols.
- */
+/* Replaces characters that PTX names cannot have. NVPTX does so for local symbols only. */
 static void mend_name(llvm_value value)
 {
     struct text name = llvm_name(value);

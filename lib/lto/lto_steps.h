@@ -48,8 +48,7 @@ struct part_list {
 
 /* Makes the run's inputs the LTO-IR, or bitcode, of all members with `role`. Each fatbin entry is
  * in a container of its own, byte for byte with its header, which the library needs to read it.
- * Raises LINK_NO_MEMORY; or, where the process has too many open files, LINK_ENVIRONMENT, reported.
- */
+ * Raises LINK_NO_MEMORY; or, with too many open files, LINK_ENVIRONMENT, reported. */
 void lto_inputs_write(struct part_list *run, enum member_role role);
 
 /* Makes these bytes, which were made of all inputs, the only input; raises like that. */
@@ -105,8 +104,7 @@ bool lto_kernels_list(struct lto_kernels *kernels, struct arena *arena,
 bool lto_kernels_read(struct lto_kernels *kernels, struct arena *arena,
                       const struct lto_request *request, struct text ptx);
 
-/* The rank of a name in one compilation, for struct parts_order; `kernels` is a struct lto_kernels.
- */
+/* The rank of a name in one compilation (struct parts_order); `kernels` is a struct lto_kernels. */
 uint64_t lto_kernels_rank(const void *kernels, struct text name, bool is_declaration);
 
 /* Leaves {0}. For CONTEXT_DEFER, too. */

@@ -123,8 +123,7 @@ void part_set_job(struct part *part, const char *const *options, const struct jo
         return;
     key_begin(&key, "LTO part");
     key_key(&key, link->library_key);
-    /* A report verifies what minilink wrote on the other machine, not which libnvJitLink it found
-     * there. */
+    /* A report verifies what minilink wrote on the other machine, not which libnvJitLink it had. */
     if (link->distribution)
         distribute_add_to_key(&key, link->distribution);
     key_strings(&key, options);

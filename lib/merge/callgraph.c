@@ -101,8 +101,7 @@ void callgraph_encode(struct merging *m)
     set_class_contents(m, CLASS_TWIN_PROTOTYPE, &prototypes);
 }
 
-/* Prints the graph: nodes are functions; edges are direct calls and possible targets of indirect
- * calls. */
+/* Prints the graph: nodes are functions; edges are calls, also possible indirect ones. */
 struct printer {
     const struct merging *m;
     struct buffer *out;

@@ -31,8 +31,7 @@ static bool moves(const struct merging *m, uint32_t section)
            (m->functions[function].flags & REACHES_CONSTANTS);
 }
 
-/* Finds which kernels reach which constants, and gives these kernels a section like `model` if they
- * have none. */
+/* Finds which kernels reach which constants, and gives those without a section one like `model`. */
 static void find_users(struct planner *planner, uint32_t model)
 {
     struct merging *m = planner->m;

@@ -152,8 +152,7 @@ static uint64_t image_flags_of(const struct merging *m, const struct merged_sect
     return flags;
 }
 
-/* The image's section that shares its bytes with this twin, or 0 (measured: the file has them
- * once). */
+/* The image's section whose bytes this twin shares, or 0 (measured: the file has them once). */
 static uint32_t shared_with(const struct merging *m, const struct merged_section *section)
 {
     bool is_data = section->class == CLASS_TWIN_DEBUG || section->class == CLASS_TWIN_CONSTANT ||

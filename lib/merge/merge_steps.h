@@ -200,8 +200,7 @@ void mercury_add_sections(struct merging *m);
 /* Writes the indices of code sections into the twins of the code. */
 void mercury_encode(struct merging *m);
 
-/* Writes Mercury's symbol table into the image. Comes after all sections and the other names in
- * .strtab. */
+/* Writes Mercury's symbol table into the image. After all sections and other names in .strtab. */
 void mercury_encode_symbols(struct merging *m);
 
 /* layout.c: adds code, data and debug sections to m->out->sections, fills m->out->places, and gives

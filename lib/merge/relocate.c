@@ -194,8 +194,7 @@ static void put_plain_offset(struct relocation_list *list)
         put_value(list, merging_place(m, list->file, plain)->offset);
 }
 
-/* A section symbol means the place where this cubin's part of the section, or of its twin,
- * begins. */
+/* A section symbol means the begin of this cubin's part of the section, or of its twin. */
 static void relocate_section(struct relocation_list *list)
 {
     struct merging *m = list->m;
@@ -465,8 +464,7 @@ static bool has_list(const struct merged_section *section)
     return section->lists[LIST_REL] != MERGE_NONE || section->lists[LIST_RELA] != MERGE_NONE;
 }
 
-/* Adds an empty relocation section for a section if only its twin has relocations (measured on
- * nvlink). */
+/* Adds an empty relocation section for a section if only its twin has relocations (measured). */
 static void add_empty_lists(struct merging *m)
 {
     size_t count = m->out->section_count;

@@ -232,8 +232,7 @@ bool shared_layout(struct merging *m)
     for (size_t k = 0; k < m->out->kernel_count; k++)
         if (has_section(m, m->out->kernels[k], &planner.windows[k]))
             add_kernel_window(m, m->out->kernels[k], &planner.windows[k]);
-    /* Measured: `.extern .shared` arrays have a section for debuggers even if no code names them.
-     */
+    /* Measured: `.extern .shared` arrays have a section for debuggers, named by code or not. */
     for (uint32_t i = 0; i < m->symbol_count && !planner.is_strict; i++)
         if (merged_is_data(&m->symbols[i], STO_CUDA_SHARED) && m->symbols[i].file == MERGE_NONE)
             grow_debug_shared(m, SHARED_EXTERN_ALIGNMENT,

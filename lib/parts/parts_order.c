@@ -118,8 +118,7 @@ COMPARISON(compare_names, struct joined_place, text_compare(a->version->name, b-
 /* The sections of every text, in order. */
 enum stage { STAGE_DECLARATIONS, STAGE_VARIABLES, STAGE_FUNCTIONS, STAGES };
 
-/* Sorts externally defined symbols by name: the order in which they were found depends on the
- * functions. */
+/* Sorts externally defined symbols by name: they were found in an order of functions. */
 static void order_by_program(struct joining *joining)
 {
     for (int stage = 0; stage < STAGES; stage++) {
@@ -372,8 +371,7 @@ static void note_declarations(struct joining *joining)
     }
 }
 
-/* Adds the missing declarations after the existing ones. Undefined functions are always declared.
- */
+/* Adds the missing declarations after the existing ones. Undefined functions always are. */
 static void add_declarations(struct joining *joining)
 {
     struct joined_place *list = joining->sequence, *made;

@@ -181,8 +181,7 @@ static uint64_t hash_content(struct naming *naming, uint32_t part, const struct 
     return XXH3_64bits(content->data, content->size);
 }
 
-/* Records the contents of private strings; if several have the same name, they get names of their
- * own. */
+/* Records the contents of private strings; several of one name get names of their own. */
 static void note_strings(struct naming *naming, uint32_t part)
 {
     const struct ptx_module *module = &naming->joining->parts[part].module;

@@ -4,8 +4,7 @@
  *
  * A symbol is a variable or function of the program, with an entry for each part that has it. The
  * library may generate different code for an internal function in different parts, for example when
- * all callers in a part pass the same argument; the symbol then has several versions, each with a
- * name. */
+ * all callers in a part pass the same argument; the symbol then has versions, each with a name. */
 #pragma once
 
 #include <stdbool.h>

@@ -188,8 +188,7 @@ static bool skip_lifted(struct reading *reading, size_t at)
     return true;
 }
 
-/* Leaves out comments and empty lines. Returns true when the current token is left out with them.
- */
+/* Leaves out comments and empty lines. True when the current token is left out, too. */
 static bool render_gap(struct reading *reading, struct token token)
 {
     struct text text = reading->lexer.text;

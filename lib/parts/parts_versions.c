@@ -173,8 +173,7 @@ struct symbol_version *parts_meant(const struct joining *joining,
     return own ? own : reference.symbol->address;
 }
 
-/* Whether a version's calls mean the same in another part as in the one where it was first found.
- */
+/* Whether a version's calls mean the same in another part as where it was first found. */
 static bool calls_alike(const struct joining *joining, const struct symbol_version *version,
                         uint32_t part)
 {

@@ -160,8 +160,7 @@ static bool is_item(const struct parser *parser)
     return false;
 }
 
-/* A directive that is not known is kept as it is, with all up to the next one: the assembler judges
- * it. */
+/* A directive that is not known is kept, with all up to the next one: the assembler judges it. */
 static void keep_directive(struct parser *parser, struct buffer *unknown)
 {
     size_t start = parser->token.offset;

@@ -9,12 +9,10 @@
 
 #include "ptx/parser.h"
 
-/* Most dimensions; deeper arrays are rejected. The elements of a vector count as one more
- * dimension. */
+/* Most dimensions; deeper arrays are rejected. A vector's elements are one more. */
 #define MOST_DIMENSIONS 16u
 
-/* Largest variable with an initial value; a larger one is rejected, since its bytes must be in
- * memory. */
+/* Largest variable with an initial value; larger ones are rejected: the bytes must be in memory. */
 #define LARGEST_INITIALISED (UINT64_C(1) << 32)
 
 struct decoder {

@@ -22,8 +22,7 @@ void check_report_again(const struct program *program, const struct ptx_item *fi
                         uint32_t first_module, const struct ptx_item *second,
                         uint32_t second_module);
 
-/* names.c: makes the names of symbols and section labels, and the numbers of files, unique in the
- * program. */
+/* names.c: makes the names of symbols and section labels, and numbers of files, unique. */
 void names_make_unique(struct program *program);
 
 /* The state of scans. What they find is added to their owner. */

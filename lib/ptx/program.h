@@ -67,8 +67,7 @@ bool program_link(struct program *program, const struct program_source *sources,
 
 void program_free(struct program *program);
 
-/* True for a function that the driver provides when it loads a program: it stays undefined in the
- * output. */
+/* True for a function that the driver provides at load time: it stays undefined in the output. */
 bool program_driver_provides(struct text function);
 
 /* The linked program's symbols and what each refers to, for later stages.

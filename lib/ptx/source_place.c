@@ -17,8 +17,7 @@ static struct text path_of(const struct ptx_item *file)
     return path;
 }
 
-/* Reads the numbers of the directive that *loc begins with, and cuts off what stands behind them.
- */
+/* Reads the numbers of the directive that *loc begins with, and cuts off what follows. */
 static bool read_loc(struct text *loc, uint64_t numbers[3])
 {
     struct text rest = *loc;

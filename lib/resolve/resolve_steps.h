@@ -122,8 +122,7 @@ const struct cubin *const *frames_prune(struct merging *m);
 
 /* diagnostics.c: reports every symbol that is neither defined nor provided by the driver; as long
  * as there is diag_room(), notes where each is referenced and which definitions have similar names.
- * Comes after liveness: symbols that only dead code needs may be undefined. False if there is any.
- */
+ * Comes after liveness: what only dead code needs may be undefined. False if there is any. */
 bool diagnostics_undefined(struct merging *m);
 
 /* These three report errors, and the step fails. That cubin `file` defines again what `first` does;

@@ -59,8 +59,7 @@ static size_t module_mark(struct text name, size_t at, size_t size)
     return 0;
 }
 
-/* The name without the lengths, file names and first symbols of modules; the name itself when it
- * has none. */
+/* The name without the lengths, file names and first symbols of modules; or the name itself. */
 static struct text without_modules(struct naming *naming, struct text name)
 {
     size_t from = 0;
@@ -212,8 +211,7 @@ static void hash_by_users(struct naming *naming)
     }
 }
 
-/* True for names that may not change: those of undefined symbols, and of symbols in whole modules.
- */
+/* True for names that may not change: of undefined symbols, and of those in whole modules. */
 static bool is_fixed_name(const struct naming *naming, const struct program_symbol *symbol)
 {
     return !symbol->is_defined || naming->plan->whole_count > 0;

@@ -17,8 +17,7 @@
 #define SIZE_STEP  16384u
 #define FEW_CHUNKS 4u
 
-/* Units of at most this part of a chunk can stay in order: no chunk is then much above its share.
- */
+/* Units of at most this part of a chunk can stay in order: none is then much above its share. */
 #define SMALL_PART 4u
 
 /* Chunks of edited kernels are cut into about this many pieces. More of them take longer after the
@@ -121,8 +120,7 @@ static void give_up_replication(struct plan *plan)
     deal_units(plan);
 }
 
-/* Places replicated functions once, those that add most first, until the growth is within the
- * limit. */
+/* Places replicated functions once, those that add most first, until the growth fits. */
 static void bound_growth(struct plan *plan)
 {
     size_t count = plan->program->symbol_count;

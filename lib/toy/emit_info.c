@@ -1,5 +1,4 @@
-/* emit_info.c: EIATTR records, in the order in which ptxas writes them for sm_90; the call graph;
- * and notes. */
+/* emit_info.c: EIATTR records, in the order of ptxas for sm_90; the call graph; and notes. */
 #include "toy/unit.h"
 
 #include "cubin/contents.h"

@@ -74,8 +74,7 @@ static void print_component(struct buffer *out, struct code_word word)
         buffer_printf(out, "%u", (unsigned)((uint64_t)component >> (3 * digits) & 7));
 }
 
-/* Prints the contents of a relocated field without a known name; `high` is that of the upper half.
- */
+/* Prints the contents of a relocated field without a known name; `high`: of the upper half. */
 static void print_field(struct buffer *out, struct code_word word, uint64_t high)
 {
     uint64_t field = word.payload;
