@@ -35,9 +35,8 @@ static bool read_words(const char *path, struct buffer *text, size_t most, struc
         return false;
     if (S_ISREG(status.st_mode)) { /* of a pipe there is no version */
         const struct file_version version = file_version_of(&status);
-        const struct bytes contents = buffer_bytes(text);
 
-        watch_add(watch, path, &version, file_version_is_settled(&version) ? NULL : &contents);
+        watch_add(watch, path, &version);
     }
     return true;
 }

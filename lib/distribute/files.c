@@ -86,10 +86,7 @@ bool files_read(struct file_contents *contents, const char *path, size_t limit)
 
 void files_watch(const struct file_contents *contents, struct watch *watch, const char *path)
 {
-    const struct bytes bytes = files_bytes(contents);
-
-    watch_add(watch, path, &contents->version,
-              file_version_is_settled(&contents->version) ? NULL : &bytes);
+    watch_add(watch, path, &contents->version);
 }
 
 void files_cleanup(void *contents)

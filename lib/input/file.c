@@ -174,9 +174,8 @@ static bool read_input(struct input_file *file, int fd)
 /* Files of /sys cannot be mapped. */
 static bool load_regular(struct inputs *inputs, struct input_file *file, int fd)
 {
-    bool is_settled = file_version_is_settled(&file->version);
-    bool may_map = file->version.size > 0 && is_settled && !inputs->are_read && !file->thin &&
-                   inputs->mapping_count < MOST_MAPPINGS;
+    bool may_map = file->version.size > 0 && file_version_is_settled(&file->version) &&
+                   !inputs->are_read && !file->thin && inputs->mapping_count < MOST_MAPPINGS;
 
     file->is_mapped = may_map && descriptor_map(fd, &file->data);
     inputs->mapping_count += file->is_mapped;
@@ -185,7 +184,7 @@ static bool load_regular(struct inputs *inputs, struct input_file *file, int fd)
     if (!file->is_mapped && !read_input(file, fd))
         return false;
     if (file->data.size == file->version.size || current_size(fd) != (off_t)file->version.size)
-        watch_add(inputs->watch, file->path, &file->version, is_settled ? NULL : &file->data);
+        watch_add(inputs->watch, file->path, &file->version);
     return true;
 }
 

@@ -147,8 +147,9 @@ bool thin_is(struct bytes data);
  *
  * Each is noted when it is opened, before it is read, and checked before any result made from it
  * gets its name or is cached. Properties. A link that finds all files unchanged has used one
- * version of each, whoever wrote to them before or afterwards. Safety. The link thread adds files
- * while no other thread checks them; any thread may check. */
+ * version of each, whoever wrote to them before or afterwards, unless a file that was written to
+ * just before was written to again in the same tick of the file system's clock. Safety. The link
+ * thread adds files while no other thread checks them; any thread may check. */
 struct watched;
 
 /* Start with {0}. */
@@ -159,11 +160,10 @@ struct watch {
     bool has_told; /* the changes have been reported */
 };
 
-/* Adds an input file, whose version was taken before it was read. `contents` is what was read, for
- * a file that is not settled (file_version_is_settled): a mapping of such a file will not do. It
- * may be NULL for a settled file. `path` is copied. `watch` may be NULL: then nothing happens. */
-void watch_add(struct watch *watch, const char *path, const struct file_version *version,
-               const struct bytes *contents);
+/* Adds an input file, whose version was taken before it was read; one that is not settled
+ * (file_version_is_settled) must not be mapped. `path` is copied. `watch` may be NULL: then nothing
+ * happens. */
+void watch_add(struct watch *watch, const char *path, const struct file_version *version);
 
 /* Adds the files of another list. `from` may be NULL. */
 void watch_add_all(struct watch *watch, const struct watch *from);

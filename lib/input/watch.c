@@ -1,50 +1,15 @@
-/* watch.c: a list of file versions, with a hash of the contents for those that are not settled. */
+/* watch.c: a list of file versions. */
 #include "input/file.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
-#define XXH_STATIC_LINKING_ONLY /* for the size of the state */
-#include <xxhash.h>
 
 #include "diag/diag.h"
-
-/* The buffer for reading a file. Like the hash's state it is on the stack, since a lack of memory
- * must not look like a change. */
-#define PIECE ((size_t)8 << 10)
 
 struct watched {
     bool is_tool;
     const char *path;
     struct file_version version;
-    bool has_hash; /* of the contents */
-    XXH128_hash_t hash;
 };
-
-/* The hash of a file's first `size` bytes. False when the file is shorter, or cannot be read. */
-static bool hash_watched(const char *path, uint64_t size, XXH128_hash_t *hash)
-{
-    /* A pipe in its place must not keep the link waiting. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    uint8_t piece[PIECE];
-    XXH3_state_t state;
-    bool ok = fd >= 0;
-    size_t part;
-
-    XXH3_128bits_reset(&state);
-    for (uint64_t at = 0; ok && at < size; at += part) {
-        part = size - at < PIECE ? (size_t)(size - at) : PIECE;
-        ok = descriptor_read(fd, piece, part, at);
-        if (ok)
-            XXH3_128bits_update(&state, piece, part);
-    }
-    if (fd >= 0)
-        close(fd);
-    *hash = XXH3_128bits_digest(&state);
-    return ok;
-}
 
 static void add_watched(struct watch *watch, const char *path, struct watched watched)
 {
@@ -52,16 +17,10 @@ static void add_watched(struct watch *watch, const char *path, struct watched wa
     ARRAY_PUSH(watch->list, watch->count, watch->capacity) = watched;
 }
 
-void watch_add(struct watch *watch, const char *path, const struct file_version *version,
-               const struct bytes *contents)
+void watch_add(struct watch *watch, const char *path, const struct file_version *version)
 {
-    struct watched watched = {.version = *version, .has_hash = contents != NULL};
-
-    if (!watch)
-        return;
-    if (contents)
-        watched.hash = XXH3_128bits(contents->data, contents->size);
-    add_watched(watch, path, watched);
+    if (watch)
+        add_watched(watch, path, (struct watched){.version = *version});
 }
 
 void watch_add_all(struct watch *watch, const struct watch *from)
@@ -78,28 +37,7 @@ void watch_add_tool(struct watch *watch, const char *path)
     if (!watch || !path || stat(path, &status) != 0 || !S_ISREG(status.st_mode))
         return;
     watched.version = file_version_of(&status);
-    watched.has_hash = !file_version_is_settled(&watched.version) &&
-                       hash_watched(path, watched.version.size, &watched.hash);
     add_watched(watch, path, watched);
-}
-
-#define REASON_SIZE 128
-
-/* As file_version_change, and compares the hash if there is one. */
-static const char *find_change(const struct watched *watched, char text[REASON_SIZE])
-{
-    const char *change = file_version_change(&watched->version, watched->path);
-    XXH128_hash_t hash;
-
-    if (change || !watched->has_hash)
-        return change;
-    errno = 0;
-    if (!hash_watched(watched->path, watched->version.size, &hash)) {
-        snprintf(text, REASON_SIZE, "it can no longer be read (%s)",
-                 errno ? strerror(errno) : "it became shorter");
-        return text;
-    }
-    return XXH128_isEqual(hash, watched->hash) ? NULL : "it was written to";
 }
 
 bool watch_check(struct watch *watch)
@@ -108,8 +46,7 @@ bool watch_check(struct watch *watch)
 
     for (size_t i = 0; watch && i < watch->count; i++) {
         const struct watched *watched = &watch->list[i];
-        char text[REASON_SIZE];
-        const char *change = find_change(watched, text);
+        const char *change = file_version_change(&watched->version, watched->path);
 
         if (change && !watch->has_told)
             diag_fatal("%s '%s' changed while the link ran: %s",
@@ -126,11 +63,12 @@ bool watch_check(struct watch *watch)
 
 bool watch_holds(const struct watch *watch)
 {
-    char text[REASON_SIZE];
+    for (size_t i = 0; i < watch->count; i++) {
+        const struct watched *watched = &watch->list[i];
 
-    for (size_t i = 0; i < watch->count; i++)
-        if (watch->list[i].is_tool && find_change(&watch->list[i], text))
+        if (watched->is_tool && file_version_change(&watched->version, watched->path))
             return false;
+    }
     return true;
 }
 

@@ -79,8 +79,8 @@ static inline bool file_identity_equal(struct file_identity a, struct file_ident
  * Linux sets a file's ctime at every write, change of mode and rename, and nobody can set it back;
  * but its clock advances in ticks (1 to 10 ms), and some file systems keep whole seconds. A file
  * that was written to within the last tick may be written to again without a change of its times.
- * Two seconds later every write changes the times, and they are enough (the version is settled);
- * before that the contents must be compared, too. */
+ * Two seconds later every write changes the times (the version is settled); a file that is younger
+ * is read into memory, where another write does not reach it. */
 struct file_version {
     dev_t device;
     ino_t inode;

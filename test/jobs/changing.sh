@@ -136,8 +136,7 @@ cases() {
 
 version 3 made > made.ptx
 export FAKE_PTX=$work/made.ptx
-# Files that were written to a moment ago are read, and known by their contents; others are mapped, and known by their
-# times.
+# Files that were written to a moment ago are read; others are mapped.
 for round in fresh old; do
     for i in $(seq -w 26); do prepare "$round-$i"; done
     [ $round = fresh ] || sleep 2.2
