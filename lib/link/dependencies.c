@@ -8,30 +8,9 @@
  * backslashes at the end; nor a target with `=` or `%`. */
 #include "link/stages.h"
 
-#include <ctype.h>
 #include <glob.h>
 
 #include "diag/diag.h"
-
-/* Characters that ninja's depfile parser accepts in a name, beside letters, digits and bytes beyond
- * ASCII; the last three only as they are quoted here. */
-static const char ninja_marks[] = "+,/_:.~()}{%=@[]!-\\ #$";
-
-/* Characters that make and ninja read differently after a backslash. */
-static const char told_apart[] = "#:%|[=~$";
-
-static bool is_for_ninja(const char *name)
-{
-    for (const char *at = name; *at; at++) {
-        if (!isalnum((unsigned char)*at) && (unsigned char)*at < 0x80 && !strchr(ninja_marks, *at))
-            return false;
-        if (*at == '\\' && at[1] && strchr(told_apart, at[1]))
-            return false;
-        if (*at == ':' && !at[1])
-            return false;
-    }
-    return true;
-}
 
 /* Whether make would also match another file: "a[b].ptx" also matches "ab.ptx", if that exists. */
 static bool matches_another(const char *name)
@@ -90,13 +69,9 @@ static const char *fault_as_target(const char *name)
 
 static bool check_name(const char *name, const char *fault)
 {
-    if (fault)
-        diag_fatal("'%s' cannot be named in a dependency file: make reads no name with %s", name,
-                   fault);
-    else if (!is_for_ninja(name) || matches_another(name))
-        diag_warning("'%s' is named in a dependency file, where make reads it, but ninja does not",
-                     name);
-    return !fault;
+    return !fault ||
+           diag_fatal("'%s' cannot be named in a dependency file: make reads no name with %s", name,
+                      fault);
 }
 
 /* Checks that make takes neither the target nor the first file for a variable. */
@@ -144,7 +119,7 @@ static void put_files(struct buffer *out, const char *const *files, size_t count
 }
 
 /* Appends "TARGET: FILES", and a rule for each file, so that a missing file is no error. False, and
- * a fatal diagnostic, when make cannot read a name; a name that only make can read is a warning. */
+ * a fatal diagnostic, when make cannot read a name. */
 static bool write_rule(struct buffer *out, const char *target, const char *const *files,
                        size_t count)
 {
