@@ -1,5 +1,5 @@
 /* pack.c: entries as fatbinary lays them out, and offload binaries as clang-offload-packager does,
- * one for each image.
+ * one for each image; and host objects with either.
  *
  *     header | identity, NUL, padding | option descriptor, string, padding | payload, padding
  *     header | entry | offsets of the texts | texts, padding | image, padding

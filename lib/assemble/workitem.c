@@ -1,4 +1,4 @@
-/* workitem.c: unpacks the item, assembles under a recovery point, stores the code. */
+/* workitem.c: assembles an item under a recovery point; finds and keeps results in the cache. */
 #include "assemble/workitem.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* memory.c: the one place that sees an allocation fail. */
+/* memory.c: the one place that sees an allocation fail; buffers, lists of words, and arenas. */
 #include "base/memory.h"
 
 #include <stdio.h>

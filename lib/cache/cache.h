@@ -219,7 +219,7 @@ struct cache_statistics {
     uint64_t pruned, pruned_bytes;
 };
 
-struct watch; /* input/watch.h */
+struct watch; /* input/file.h */
 
 /* Opens the request's folder, and makes it if necessary. NULL when there is none, or, with a
  * warning, when it cannot be used. Nothing is stored once a tool in `watch` (which may be

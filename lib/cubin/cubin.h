@@ -176,7 +176,7 @@ static inline bool info_next(struct bytes *rest, struct info_record *record)
 /* Appends a record's head; `value` is the payload's size for SVAL. */
 void info_put_head(struct buffer *out, uint8_t format, uint8_t attribute, size_t value);
 
-/* An entry of .nv.callgraph: a function's symbol, and, by the part, a symbol or a string. */
+/* An entry of .nv.callgraph: a function's symbol, and by the part a symbol or string offset. */
 struct callgraph_entry {
     int32_t part; /* enum callgraph_part; 0 = none has begun */
     uint32_t first;
@@ -229,5 +229,5 @@ bool cubin_twin_is_owned(const struct cubin_section *section);
  * table; sets *plain and *twin to the two sections. */
 bool cubin_twins_pair(const struct cubin *cubin, uint32_t index, uint32_t *plain, uint32_t *twin);
 
-/* Size of the three words at the start of the twin of code; the first is that section's index. */
+/* Size of the three words at the start of code's twin; the first is the code section's index. */
 #define CUBIN_TWIN_CODE_HEADER 12u

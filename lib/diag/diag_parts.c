@@ -1,4 +1,4 @@
-/* diag_parts.c: places in texts, messages in each form, records, and counts. */
+/* diag_parts.c: places in texts, messages in each form, and counts. */
 #include "diag/diag_parts.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* symbol_names.c: the demangler of the C++ runtime (Itanium C++ ABI, __cxa_demangle), which any
  * system with a C++ program has, and which is only loaded when a name is asked for; and the base of
- * mangled names, as far as comparing two of them needs it.
+ * mangled names, as far as comparing two of them needs it; and messages about missing symbols.
  *
  * A name of a few hundred bytes can stand for gigabytes, since each part may repeat all before it,
  * and the demangler knows no bounds: it runs in a child with limited memory and time. If a name

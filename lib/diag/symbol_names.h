@@ -1,4 +1,4 @@
-/* symbol_names.h: names of symbols in messages: demangled, and without the types of parameters. */
+/* symbol_names.h: names of symbols in messages; and messages about symbols that are missing. */
 #pragma once
 
 #include <stdbool.h>

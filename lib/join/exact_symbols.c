@@ -54,7 +54,7 @@ static bool internal_number(struct text name, uint64_t *number, struct text *res
            text_starts(*rest, TEXT("_"));
 }
 
-/* Renumbers the assembler's functions of one section, adjacent from item *i on, from *next on. */
+/* Renumbers the assembler's functions of one section, adjacent from *i on, starting with *next. */
 static void renumber_section(struct exact *join, size_t *i, uint64_t *next)
 {
     const struct exact_list *list = &join->symbols[EXACT_LOCALS];

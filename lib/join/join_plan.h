@@ -201,7 +201,7 @@ void join_unite_mercury(struct join *join);
 void join_fill_mercury(struct join *join, struct image_strings *strings);
 
 /* The section in which `symbol` is defined, from the view of the chunk's relocation section `list`:
- * Mercury's relocations see its twins. The null section for an undefined one, NULL for others. */
+ * Mercury's relocations see its twins. The null section if it is undefined, NULL if special. */
 struct join_section *join_seen_section(const struct join_section *list, uint32_t symbol);
 
 /* join_resolve.c: finds the entity of each symbol, the definition that is kept, and the function of

@@ -145,7 +145,7 @@ static struct join_section *find_code(const struct join *join, struct join_secti
     return NULL;
 }
 
-/* Finds the sections of each function. Code begins the list of its own ones, ascending. */
+/* Finds each function's sections. Each code section begins the list of its own, ascending. */
 static void own_function_sections(struct join *join)
 {
     for (size_t i = join->section_count; i-- > 0;) {
@@ -251,7 +251,7 @@ static bool is_helper(const struct join_entity *entity)
     return entity->source->binding == STB_LOCAL && entity->listed == JOIN_NONE;
 }
 
-/* Sets the entity of each code section of a chunk that is kept: its function's, else an alias's. */
+/* Sets the entity of a chunk's code sections that are kept: the function's, else an alias's. */
 static void name_texts(const struct join_input *input)
 {
     for (uint32_t i = 1; i < input->cubin->symbol_count; i++) {

@@ -200,7 +200,7 @@ void mercury_add_sections(struct merging *m);
 /* Writes the indices of code sections into the twins of the code. */
 void mercury_encode(struct merging *m);
 
-/* Writes Mercury's symbol table into the image. After all sections and other names in .strtab. */
+/* Writes Mercury's symbol table into the image, after all sections and the names in .strtab. */
 void mercury_encode_symbols(struct merging *m);
 
 /* layout.c: adds code, data and debug sections to m->out->sections, fills m->out->places, and gives
@@ -365,9 +365,9 @@ bool needs_moves(const struct needs *needs, uint8_t attribute, uint32_t kernel);
 void callgraph_add_sections(struct merging *m);
 void callgraph_encode(struct merging *m);
 
-/* The call graph in the form that m->request asks for: nvlink's text (measured), with or without
- * demangled names, or Graphviz. Functions have the order and numbers of the symbol table; unlike
- * nvlink's, the list has no empty lines for removed functions. */
+/* The call graph as nvlink's text (measured), with or without demangled names, as m->request asks
+ * for. Functions have the order and numbers of the symbol table; unlike nvlink's, the list has no
+ * empty lines for removed functions. */
 void callgraph_print(const struct merging *m, struct buffer *out);
 
 /* ordering.c: the names in both string tables, and the order of the image's sections. */

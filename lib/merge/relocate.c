@@ -194,7 +194,7 @@ static void put_plain_offset(struct relocation_list *list)
         put_value(list, merging_place(m, list->file, plain)->offset);
 }
 
-/* A section symbol means the begin of this cubin's part of the section, or of its twin. */
+/* A section symbol means the start of this cubin's part of the section, or of its twin. */
 static void relocate_section(struct relocation_list *list)
 {
     struct merging *m = list->m;

@@ -19,7 +19,7 @@ struct output {
     char *target;          /* the temporary's final name, in the same block */
     struct buffer *memory; /* where the bytes go instead of a file; or NULL */
     int fd;                /* open for reading and writing; -1 = none */
-    int slot;              /* of leftover_note() (os/folder.h) */
+    int slot;              /* of leftover_note() (os/file.h) */
     uint64_t size;         /* bytes written so far */
 };
 

@@ -118,7 +118,7 @@ COMPARISON(compare_names, struct joined_place, text_compare(a->version->name, b-
 /* The sections of every text, in order. */
 enum stage { STAGE_DECLARATIONS, STAGE_VARIABLES, STAGE_FUNCTIONS, STAGES };
 
-/* Sorts externally defined symbols by name: they were found in an order of functions. */
+/* Sorts externally defined symbols by name: they were found in the order of the functions. */
 static void order_by_program(struct joining *joining)
 {
     for (int stage = 0; stage < STAGES; stage++) {
@@ -371,7 +371,7 @@ static void note_declarations(struct joining *joining)
     }
 }
 
-/* Adds the missing declarations after the existing ones. Undefined functions always are. */
+/* Adds the missing declarations after the existing ones. Undefined functions always have one. */
 static void add_declarations(struct joining *joining)
 {
     struct joined_place *list = joining->sequence, *made;

@@ -98,7 +98,7 @@ static bool check_tensor_forms(struct merging *m)
     return !m->failed;
 }
 
-/* Measured: a kernel may use both itself, but not one where a function in reach uses the other. */
+/* Measured: a kernel may use both itself, but not one if a function it reaches uses the other. */
 static void check_cta_groups(struct merging *m)
 {
     const uint32_t both = REACHES_CTA | REACHES_CTAS;

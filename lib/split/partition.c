@@ -17,7 +17,7 @@
 #define SIZE_STEP  16384u
 #define FEW_CHUNKS 4u
 
-/* Units of at most this part of a chunk can stay in order: none is then much above its share. */
+/* Units of at most this part of a chunk can stay in order: no chunk is much above its share. */
 #define SMALL_PART 4u
 
 /* Chunks of edited kernels are cut into about this many pieces. More of them take longer after the
