@@ -24,7 +24,8 @@ struct reading {
     char last_mark;  /* and its character if it is a mark */
     bool is_guard;   /* after @ */
     bool is_start;   /* the next token begins a statement */
-    size_t target;   /* place of the last call's target */
+    bool is_call;    /* after `call`, before its target: the first word at depth 0 */
+    size_t depth;    /* of parentheses behind `call` */
 };
 
 /* Renders the rest of the text up to `at`. */
@@ -122,21 +123,6 @@ static void render_entry(struct reading *reading, struct token token, struct par
         replace_part(reading, token.offset, token.offset + token.size, name);
 }
 
-/* The place of the first word behind `call` that is no result. */
-static size_t find_target(struct lexer lexer)
-{
-    size_t parentheses = 0;
-    struct token token;
-
-    while ((token = lexer_next(&lexer)).kind != TOKEN_END && token.mark != ';') {
-        if (token.kind == TOKEN_WORD && parentheses == 0)
-            return token.offset;
-        parentheses += token.mark == '(';
-        parentheses -= token.mark == ')' && parentheses > 0;
-    }
-    return SIZE_MAX;
-}
-
 /* The file number behind `.loc` or `inlined_at`. */
 static void render_file(struct reading *reading)
 {
@@ -156,13 +142,15 @@ static void render_file(struct reading *reading)
 static void render_word(struct reading *reading, struct token token)
 {
     struct text word = lexer_text(&reading->lexer, token);
-    bool is_target = token.offset == reading->target;
+    bool is_target = reading->is_call && reading->depth == 0;
     struct part_entry *entry;
 
+    reading->is_call &= !is_target;
     if (word.data[0] == '%')
         return;
     if (!is_target && reading->is_start && text_equal(word, TEXT("call"))) {
-        reading->target = find_target(reading->lexer);
+        reading->is_call = true;
+        reading->depth = 0;
         return;
     }
     entry = parts_entry(reading->joining, reading->part, word);
@@ -232,6 +220,9 @@ static void render_token(struct reading *reading, struct token token)
         if (lexer_is(&reading->lexer, token, TEXT(".loc")))
             render_file(reading);
     }
+    reading->is_call &= token.mark != ';';
+    reading->depth += token.mark == '(';
+    reading->depth -= token.mark == ')' && reading->depth > 0;
     reading->is_guard = token.mark == '@' || (was_guard && token.mark == '!');
     reading->is_start = was_guard && !token.mark;
     reading->last_mark = token.mark;
@@ -245,8 +236,7 @@ static void render_text(struct joining *joining, const struct part_entry *own, b
                               .part = own->part,
                               .own = is_head ? own : NULL,
                               .lexer = lexer_at(text, 0),
-                              .last_mark = ';',
-                              .target = SIZE_MAX};
+                              .last_mark = ';'};
     struct token token;
 
     while ((token = lexer_next(&reading.lexer)).kind != TOKEN_END) {

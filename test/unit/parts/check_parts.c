@@ -306,6 +306,20 @@ TEST(a_call_of_what_its_part_does_not_have_means_no_version)
     ck_assert_uint_eq(result.several, 2);
 }
 
+/* Each call looks for its target no further than the next: a square of this would take an hour. */
+TEST(many_calls_that_do_not_end_are_read_at_once)
+{
+    static const char line[] = "call (x\n";
+    const size_t size = sizeof line - 1, count = 400000;
+    char *calls = arena_alloc(&arena, count + 1, size);
+
+    for (size_t i = 0; i < count; i++)
+        memcpy(calls + i * size, line, size);
+    calls[count * size] = '\0';
+    joined(arena_printf(&arena, ".visible .entry k()\n{\n%s}\n", calls),
+           ".visible .entry k2() { ret; }\n");
+}
+
 TEST(a_recursive_function_of_two_versions_calls_itself)
 {
     const char *text =
