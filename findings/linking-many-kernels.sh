@@ -1,10 +1,10 @@
 #!/bin/bash
-# linking-many-kernels: four times the kernels take nvlink more than 30 times as long, if they call functions.
+# linking-many-kernels: four times the kernels take nvlink 12 to 36 times as long, if they call functions.
 #
 # 600 kernels call one function, which calls 200 others, all in one object. nvlink 13.0 and 13.5 link it in 0.3
 # seconds of processor time; with 2,400 kernels and the same functions it is 10 seconds. The amount of code (4 MB) is
 # not the reason: nvlink -r of the same object takes 0.04 seconds, and so does a link of 2,400 kernels that reach two
-# functions. The time grows with the square of the number of kernels, and with the functions that each reaches.
+# functions. The time grows by more than the square of the kernels' number, and with the functions that each reaches.
 # One would guess otherwise: linking takes time in proportion to symbols, relocations and bytes; and libraries of
 # thousands of kernels wait for their compiler (ptxas makes this object in 2 seconds).
 # What follows: with nvcc -rdc=true, a function with many callees that each kernel calls (assertions, a dispatcher
