@@ -74,8 +74,7 @@ static void parse_component(struct body_parser *parser, size_t end, struct opera
     parser_next(&parser->base);
 }
 
-/* A constant expression that begins with the current token. *bits is 32 or 64 for a float literal,
- * else 0. */
+/* A constant expression at the current token. *bits is 32 or 64 for a float literal, else 0. */
 static int64_t parse_constant(struct body_parser *parser, uint8_t *bits)
 {
     struct constant constant = expression_read(&parser->base);

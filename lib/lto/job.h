@@ -146,6 +146,5 @@ enum lto_child_status {
     LTO_CHILD_NO_JOB = 3, /* the files cannot be read, or have no job: reported */
 };
 
-/* Runs the job. The caller ends the process at once with the returned status: the library is not
- * unloaded. */
+/* Runs the job. The caller ends the process at once with the status: the library stays loaded. */
 int lto_child_run(char *const *argv);

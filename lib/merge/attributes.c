@@ -83,8 +83,7 @@ static void put_symbol_record(struct encoder *encoder, uint8_t attribute, uint32
     buffer_u32(&encoder->out, word);
 }
 
-/* The row of a cubin's symbol; for a section symbol, that of the section that received its
- * contents. */
+/* The row of a cubin's symbol; for a section symbol, that of the section with its contents. */
 static uint32_t row_of_input(const struct merging *m, size_t file, uint32_t index)
 {
     uint32_t symbol = merging_symbol(m, file, index);

@@ -123,8 +123,7 @@ static void put_value(struct relocation_list *list, uint64_t base)
     memcpy(at, &value, facts->bytes);
 }
 
-/* Writes value + addend, and the bank's number, into fields of an instruction. All are in its first
- * half. */
+/* Writes value + addend, and the bank's number, into fields in an instruction's first half. */
 static void put_field(struct relocation_list *list, uint64_t value, uint32_t bank)
 {
     const struct relocation_facts *field = list->facts;

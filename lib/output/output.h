@@ -1,5 +1,4 @@
-/* output.h: result files, of which a reader sees a whole one or none, tar files, and the standard
- * streams. */
+/* output.h: result files, of which readers see all or nothing, tar files, and standard streams. */
 #pragma once
 
 #include <stdbool.h>
@@ -63,8 +62,7 @@ bool std_streams_print(struct text text);
  * reported by a fatal diagnostic, except for a reader that has gone, like head. */
 bool std_streams_flush(void);
 
-/* A tar file (tar.c). Entries have no owner and no time, so that the same contents give the same
- * bytes. */
+/* A tar file (tar.c). Entries have no owner and no time: the same contents give the same bytes. */
 struct tar;
 
 /* Begins the file `path`, which appears with tar_commit. NULL, and a fatal diagnostic, when

@@ -298,8 +298,7 @@ COMPARISON(compare_versions, struct symbol_version *,
                ?: COMPARE(*b == (*b)->symbol->address, *a == (*a)->symbol->address)
                ?: text_compare((*a)->text, (*b)->text) ?: COMPARE((*a)->hash, (*b)->hash));
 
-/* Names the versions: the one whose address is taken, or else the one with the lowest text, keeps
- * the name. */
+/* Names the versions: that whose address is taken, else that of the lowest text, keeps the name. */
 static void name_versions(struct joining *joining, struct joined_symbol *symbol)
 {
     struct symbol_version **list = NULL;

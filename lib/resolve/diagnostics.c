@@ -12,8 +12,7 @@ struct explainer {
                                 MERGE_NONE */
 };
 
-/* Only references from live code and data count, although debug sections also name undefined
- * symbols. */
+/* Only references from live code and data count; debug sections name undefined symbols, too. */
 static void add_references(struct explainer *explainer, const struct merging_walk *at)
 {
     const struct merging *m = explainer->m;

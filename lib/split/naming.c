@@ -37,8 +37,7 @@ static bool is_hexadecimal(char c)
     return text_is_digit(c) || (c >= 'a' && c <= 'f');
 }
 
-/* Size of the part to keep of a module mark at `at` of a name, after its length; 0 if there is
- * none. */
+/* Size of the part to keep of a module mark at `at` of a name, after its length; 0 = none. */
 static size_t module_mark(struct text name, size_t at, size_t size)
 {
     static const struct text marks[] = {TEXT("_INTERNAL_"), TEXT("_GLOBAL__N__"), TEXT("_")};

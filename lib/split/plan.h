@@ -58,8 +58,7 @@ struct closure {
     uint32_t stamp;
 };
 
-/* plan.c: true for a module that is a chunk of its own, since its debug sections describe all of
- * it. */
+/* plan.c: true for a module that is a chunk of its own: its debug sections describe all of it. */
 bool plan_is_whole(const struct plan *plan, uint32_t module);
 
 /* True for a live function that has a body and is not part of a whole module. */
