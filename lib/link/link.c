@@ -75,6 +75,7 @@ static bool run_stages(struct link *link)
         return false;
     if (link->request->distribution.emit_plan)
         return stage_end_early(link);
+    /* Chunks of an exact split become one cubin; relocatable ones are joined by stage_merge(). */
     if (!stage_join(link))
         return false;
     enter_link_phase(PHASE_DONE);

@@ -74,7 +74,7 @@ struct link_request {
     const char *const *variables_used;    /* -variables-used, likewise */
     const char *const *undefined;         /* --undefined: names, ends with NULL; or NULL */
     const char *const *assembler_options; /* -Xptxas, ends with NULL; may be NULL */
-    bool ignore_stored_options;           /* --ignore-stored-options: see link/stages.h */
+    bool ignore_stored_options;           /* --ignore-stored-options */
     uint32_t chunk_count;                 /* --chunks: most chunks to make; 0 = decide by size */
     uint64_t minimum_chunk;               /* --minimum-chunk, in bytes of PTX; 0 = the default */
     bool has_inflation_limit;             /* --decompression-limit was given: */

@@ -68,23 +68,6 @@ static const char *const *assembler_options(struct link *link, const struct chun
                             is_whole(link, chunks));
 }
 
-bool whole_program_is(struct bytes data)
-{
-    Elf64_Ehdr header;
-
-    if (data.size < sizeof header)
-        return false;
-    memcpy(&header, data.data, sizeof header);
-    return memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 && header.e_type == ET_EXEC;
-}
-
-bool whole_program_has_abi(struct bytes data, enum merge_abi wanted)
-{
-    bool is_old = data.size > EI_OSABI && data.data[EI_OSABI] == CUBIN_OLD_OSABI;
-
-    return wanted == MERGE_ABI_AUTO || is_old == (wanted == MERGE_ABI_7);
-}
-
 bool stage_is_finished(const struct link *link)
 {
     const struct chunk_cubin *program = stage_program_cubin(link);

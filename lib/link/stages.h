@@ -131,12 +131,6 @@ const struct chunk_cubin *stage_program_cubin(const struct link *link);
 /* Whether the only cubin is already the whole link's result. */
 bool stage_is_finished(const struct link *link);
 
-/* True for an executable cubin, by its ELF header. */
-bool whole_program_is(struct bytes data);
-
-/* Whether it has the requested ABI. */
-bool whole_program_has_abi(struct bytes data, enum merge_abi wanted);
-
 /* stage_merge.c: from the cubins to one image, unless an assembler made it of a whole program
  *
  * Measured on nvlink: under -lto, when nothing but LTO-IR is linked and the link is not split, the
@@ -145,6 +139,14 @@ bool whole_program_has_abi(struct bytes data, enum merge_abi wanted);
  * linking the PTX had to change are restored. */
 
 bool stage_merge(struct link *link);
+
+/* whole_program.c */
+
+/* True for an executable cubin, by its ELF header. */
+bool whole_program_is(struct bytes data);
+
+/* Whether it has the requested ABI. */
+bool whole_program_has_abi(struct bytes data, enum merge_abi wanted);
 
 /* Takes the executable in data[0..size), of the chunk with the name `name`: checks it, restores its
  * symbols' names from chunks->symbols, in place, and fills in `report` (NULL = not wanted). */

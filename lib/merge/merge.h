@@ -1,7 +1,7 @@
 /* merge.h: merges relocatable cubins into one image, by nvlink's rules (minilink-cubin(5) states
  * them). What changed between toolkits is a row of facts.
  *
- * Loaded sections and relocation types that are not listed in format.h are refused by name. Mercury
+ * Loaded sections and relocation types that are not listed in facts/ are refused by name. Mercury
  * twins, the second form of code in cubins from sm_100 on, are merged too, or left out with a
  * warning (mercury.c). */
 #pragma once

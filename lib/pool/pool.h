@@ -66,8 +66,8 @@ uint32_t memory_budget_threads(uint32_t threads, uint64_t limit, uint64_t *needs
 /* A binary heap of pointers.
  *
  * Not thread-safe: the pool calls it with its mutex held. For the same reason, running out of
- * memory is a return value here, never a jump. */
-/* Start with {.comparator = ...}. */
+ * memory is a return value here, never a jump.
+ * Start with {.comparator = ...}. */
 struct pqueue {
     void **array;    /* the heap; array[0] leaves next */
     size_t count;    /* elements in it */
