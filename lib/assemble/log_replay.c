@@ -82,8 +82,7 @@ static void report_at(enum diag_severity severity, const struct diag_place *plac
     diag_at(severity, place, "%.*s", TEXT_ARG(buffer_view(&own)));
 }
 
-/* Reports a message about the chunk, or, if its line is known, about the member's line that it came
- * from. */
+/* Reports a message about the chunk, or, if its line is known, about the member's line. */
 static void report_in_chunk(const struct chunks *chunks, const struct chunk *chunk,
                             const struct log_line *message, struct text source_line)
 {

@@ -48,8 +48,7 @@ struct arena {
     size_t block_size; /* of the next block; grows with use */
 };
 
-/* `count` * `size` bytes aligned for any type, uninitialised or zeroed. Never NULL; raises
- * LINK_NO_MEMORY. */
+/* `count` * `size` bytes for any type, uninitialised or zero. Never NULL; raises LINK_NO_MEMORY. */
 void *arena_alloc(struct arena *arena, size_t count, size_t size);
 void *arena_zalloc(struct arena *arena, size_t count, size_t size);
 

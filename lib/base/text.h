@@ -236,8 +236,7 @@ void table_reserve(struct table *table, size_t count);
 void table_free(struct table *table);
 void table_cleanup(void *table);
 
-/* Reading little-endian numbers from bytes of any alignment. The caller has checked that
- * the bytes are there. */
+/* Reading little-endian numbers at any alignment. The caller checks that the bytes are there. */
 static inline uint16_t little_u16(const uint8_t *bytes)
 {
     return (uint16_t)(bytes[0] | (unsigned)bytes[1] << 8);

@@ -161,8 +161,7 @@ struct watch {
 };
 
 /* Adds an input file, whose version was taken before it was read; one that is not settled
- * (file_version_is_settled) must not be mapped. `path` is copied. `watch` may be NULL: then nothing
- * happens. */
+ * (file_version_is_settled) must not be mapped. `path` is copied. A `watch` of NULL is ignored. */
 void watch_add(struct watch *watch, const char *path, const struct file_version *version);
 
 /* Adds the files of another list. `from` may be NULL. */

@@ -1,8 +1,7 @@
 /* exact_contents.c: the contents of the program's sections.
  *
  * A kernel's section is its chunk's, with the program's indices of symbols and sections. The
- * program's own are merged if they hold records of all kernels; all others must be the same in
- * every chunk. */
+ * program's own are merged if they hold records of all kernels; others must be equal in all. */
 #include <string.h>
 
 #include "cubin/contents.h"

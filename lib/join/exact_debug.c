@@ -112,8 +112,7 @@ static void list_frames(struct exact *join, const struct units *units, struct ex
         exact_refuse(join, units->input, units->records_index, "has a record of no entry");
 }
 
-/* The CIE of each frame of a unit, which is copied to `out` of the result, begins where the frame
- * does. */
+/* The CIE of each frame of a unit, copied to `out` of the result, begins where the frame does. */
 static void move_frames(struct bytes unit, uint64_t out, char *copy)
 {
     struct frame frame;

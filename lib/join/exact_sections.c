@@ -144,8 +144,7 @@ static void take_from(struct exact_item *item, struct exact_input *input)
     item->index = index;
 }
 
-/* Finds the section in another chunk if this one has only its name. All sections of bank 4 are one
- * chunk's. */
+/* Finds the section in another chunk if this one has only its name. Bank 4 is all one chunk's. */
 static bool find_section(const struct exact *join, struct exact_item *item)
 {
     for (size_t i = 0; item->owner == EXACT_COMMON && item->index == TABLE_NONE && i < join->count;

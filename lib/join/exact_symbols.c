@@ -153,8 +153,7 @@ void exact_join_symbols(struct exact *join)
         exact_refuse(join, NULL, 0, "and the others have too many symbols");
 }
 
-/* A chunk's row, in Mercury's table if `is_mercury`, with the program's section; its name is a
- * chunk's. */
+/* A chunk's row, Mercury's if `is_mercury`, with the program's section; its name is a chunk's. */
 static Elf64_Sym joined_row(const struct exact_input *input, uint32_t index, bool is_mercury)
 {
     const struct cubin *cubin = &input->cubin;

@@ -158,8 +158,7 @@ static bool name_block(struct join_block *block, const struct object *field)
     return true;
 }
 
-/* Advances *at past a CIE with its FDE, or past a unit of 32-bit DWARF: a length, then that many
- * bytes. */
+/* Moves *at past a CIE with its FDE, or a unit of 32-bit DWARF: a length, then that many bytes. */
 static bool next_unit(struct bytes data, size_t *at, bool is_frame)
 {
     struct frame frame;

@@ -160,6 +160,5 @@ uint32_t parse_label_define(struct body_parser *parser, struct text name, size_t
 /* Notes a use and returns its number, which operand.label holds until parse_label_resolve(). */
 uint32_t parse_label_use(struct body_parser *parser, struct text name, size_t offset);
 
-/* Replaces the numbers in all operands by indices of body.labels; reports undefined and duplicate
- * labels. */
+/* Replaces numbers in operands by indices of body.labels; reports undefined and double labels. */
 void parse_label_resolve(struct body_parser *parser);

@@ -199,8 +199,7 @@ int nvjitlink_run(const struct lto_job *job)
         take_linked(&answer.errors, handle, functions.error_log_size, functions.error_log, true);
         take_linked(&answer.infos, handle, functions.info_log_size, functions.info_log, true);
     }
-    /* The handle is not destroyed: the process ends now, and libraries tend to crash when they are
-     * shut down. */
+    /* The handle is not destroyed: the process ends now, and libraries tend to crash then. */
     return answer_write(job->answer, &answer);
 }
 

@@ -193,8 +193,7 @@ static bool is_used_outside(llvm_value value, bool is_function)
 }
 
 /* Names an unnamed symbol: each part would give its own the same name. Link-once symbols may be
- * dropped if nothing names them, which can be so in one part while other parts name them: makes
- * them weak. */
+ * dropped if nothing names them, which can be so in one part and not in others: makes them weak. */
 static void prepare(llvm_value value)
 {
     int linkage = llvm.get_linkage(value);

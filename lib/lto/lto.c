@@ -106,8 +106,7 @@ struct compilation {
  * takes about a sixteenth of the time (measured on 13.0, 128 kernels: 0.14 s of 2.4 s), and writes
  * the same kernels and all functions that they call, in the order that they have in any compilation
  * of the program. False when that fails, which is not reported, as another compilation will fail
- * too; or when the user requests this kind of compilation anyway, as there is nothing to gain then.
- */
+ * too; or when the user requests this kind of compilation anyway, as nothing is gained then. */
 static bool run_name_pass(struct compilation *compilation)
 {
     const struct lto_request *request = compilation->request;

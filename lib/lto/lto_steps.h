@@ -59,8 +59,7 @@ void part_make_all(struct part_list *run, size_t count);
 
 /* Sets a part's inputs and job, and its key: the library's contents and the variables that it
  * reads; minilink's own contents, as minilink writes the answer; the part's options, including its
- * kernels; and the bytes of all inputs, but not their names or any paths. `options` ends with NULL.
- */
+ * kernels; and the bytes of all inputs, but no names or paths. `options` ends with NULL. */
 void part_set_job(struct part *part, const char *const *options, const struct job_inputs *inputs);
 
 /* Runs all parts, except those in the cache, and reads their answers, whose PTX lives in `texts`.
@@ -125,8 +124,7 @@ uint32_t partition_part_count(uint64_t bytes, size_t kernel_count);
 uint32_t *partition_kernels(struct arena *arena, const struct lto_kernel *kernels,
                             size_t kernel_count, uint32_t part_count);
 
-/* report.c: the library's messages about a part: each line that no part has reported before, if it
- * matters. */
+/* report.c: the library's messages about a part: each line that matters, once. */
 void lto_report_logs(struct part_list *run, const struct part *part);
 
 /* Reports how a part failed that was not cancelled: the library's messages, and that it crashed,

@@ -204,8 +204,7 @@ void mercury_encode(struct merging *m);
 void mercury_encode_symbols(struct merging *m);
 
 /* layout.c: adds code, data and debug sections to m->out->sections, fills m->out->places, and gives
- * symbols their section and value. False, and errors, for contents that do not fit or cannot be
- * merged. */
+ * symbols their section and value. False, and errors, for what does not fit or cannot be merged. */
 bool layout_sections(struct merging *m);
 
 /* Gives every section with bytes its contents: a view of the only input, or a copy of all. */
@@ -436,6 +435,5 @@ static inline bool symtab_makes_local(const struct merging *m, uint32_t symbol)
 /* Writes the table, and names to .strtab. */
 void symtab_encode(struct merging *m);
 
-/* report.c: copies the data for -v, maps and reports into the report's arena, after the image is
- * built. */
+/* report.c: copies what -v, maps and reports need into the report's arena, after the image. */
 void report_fill(struct merge_report *report, struct merging *m);

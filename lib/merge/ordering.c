@@ -123,8 +123,7 @@ static void take_early(struct merging *m)
             !ordering_is_last(m, section))
             take(m, m->out->created[i]);
     }
-    /* Code is placed by the symbol of the first cubin with a definition, even if another definition
-     * is kept. */
+    /* Code is placed by the symbol of the first cubin with a definition, whichever is kept. */
     for (size_t file = 0; !m->request->relocatable && file < m->count; file++)
         for (uint32_t i = 1; i < m->cubins[file]->symbol_count; i++) {
             uint32_t function = code_of(m, file, i);

@@ -46,8 +46,7 @@ bool shared_is_common(const struct shared_planner *planner, uint32_t variable);
 /* Sets the address of every variable that a kernel reaches, and the ends of the windows. */
 void shared_place(struct shared_planner *planner);
 
-/* Fills the planner's groups and their kernels, and sets in the kernels' windows what they will
- * hold. */
+/* Fills the planner's groups and their kernels, and sets what the kernels' windows will hold. */
 void shared_users_find(struct shared_planner *planner);
 
 /* The kernels that reach a variable, in ascending order; sets *count. */

@@ -41,8 +41,7 @@ struct observe_link {
 
 struct observation;
 
-/* Opens an observation for the calling thread; NULL if no report is requested. Raises
- * LINK_NO_MEMORY. */
+/* Opens an observation for the calling thread; NULL if none is requested. Raises LINK_NO_MEMORY. */
 struct observation *observe_open(const struct observe_request *request,
                                  const struct observe_link *link);
 

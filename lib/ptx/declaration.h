@@ -27,8 +27,7 @@ const char *declaration_difference(const struct ptx_function *first,
 const char *declaration_clash(struct arena *arena, const struct ptx_item *first,
                               const struct ptx_item *again);
 
-/* A place in the variable's bytes that receives an address, or part of one. The bytes there are
- * zero. */
+/* A place in the variable's bytes that receives an address, or part of one. They are zero. */
 struct initialiser_reference {
     uint64_t offset; /* in the variable */
     struct text symbol;
@@ -47,8 +46,7 @@ struct initialiser {
 };
 
 /* Decodes the initialiser of a variable of `module` into `arena`. False, with an error at its
- * place, when it is malformed, has more elements than the variable, or numbers that are too large.
- */
+ * place, when it is malformed, has more elements than the variable, or too large numbers. */
 bool initialiser_decode(struct initialiser *result, struct arena *arena,
                         const struct ptx_module *module, const struct ptx_item *item);
 

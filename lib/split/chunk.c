@@ -129,8 +129,7 @@ static void write_declarations(struct chunk_context *context)
     }
 }
 
-/* Names the following items' member in a comment; not in stable chunks, as files have other names
- * elsewhere. */
+/* Names the following items' member in a comment; not in stable chunks: names differ elsewhere. */
 static void write_origin(struct chunk_context *context, uint32_t module)
 {
     struct buffer *out = &context->writer.text;
@@ -220,8 +219,7 @@ static void add_named(struct chunk_context *context, uint32_t symbol)
         uint32_t named = entry->references[i];
 
         closure_add(&context->needed, named);
-        /* An initial value can only name symbols declared before it, and the order is not fixed
-         * yet. */
+        /* An initial value can only name symbols declared before it, and their order is open. */
         if (symbols[named].is_function ||
             (!entry->is_function && (context->plan->names || named >= symbol)))
             closure_add(&context->declared, named);
@@ -283,8 +281,7 @@ static void count_function(struct chunk_context *context, uint32_t symbol, uint6
 }
 
 /* Adds what a whole program has besides the symbols that its kernels reach. The alignment of
- * dynamic shared memory that is only declared counts in the shared memory size of all kernels
- * (measured). */
+ * dynamic shared memory that is only declared counts in all kernels' shared memory (measured). */
 static void collect_exact(struct chunk_context *context)
 {
     const struct program_symbol *symbols = context->plan->program->symbols;

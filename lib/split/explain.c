@@ -1,5 +1,4 @@
-/* explain.c: a heading, then the symbols of each chunk: those that it defines, then those that it
- * only names. */
+/* explain.c: a heading, then the symbols of each chunk: the defined ones, then those only named. */
 #include "split/plan.h"
 
 #include <inttypes.h>

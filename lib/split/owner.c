@@ -72,8 +72,7 @@ static bool is_ordinary_alias(const struct plan *plan, uint32_t symbol)
            !plan_is_whole(plan, entry->module);
 }
 
-/* Finds the owners of the variables that functions use, then of the variables that their initial
- * values name. */
+/* Finds the owners of the variables that functions use, then of those that initial values name. */
 static void find_variable_owners(struct plan *plan)
 {
     size_t count = plan->program->symbol_count;

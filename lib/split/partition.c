@@ -83,8 +83,7 @@ static bool deal_in_order(struct plan *plan)
     return true;
 }
 
-/* The heaviest first, each into the lightest chunk so far, of which there are at most
- * SPLIT_MOST_CHUNKS. */
+/* The heaviest first, each into the lightest chunk so far, at most SPLIT_MOST_CHUNKS in all. */
 static void deal_by_weight(struct plan *plan)
 {
     struct weighed *order = arena_alloc(plan->arena, plan->unit_count, sizeof *order);

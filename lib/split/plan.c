@@ -4,8 +4,7 @@
  * Small internal functions that are only called are replicated. They keep their linkage, so that
  * their callers get the same code as in an unsplit compile (promotion was measured to cost
  * registers). Other internal functions with a single user join its unit. All others are units of
- * their own, including large shared functions: copying those into every chunk would multiply the
- * work. */
+ * their own, including large shared functions: their copies would multiply the work. */
 #include "split/plan.h"
 
 bool plan_is_whole(const struct plan *plan, uint32_t module)
