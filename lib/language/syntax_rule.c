@@ -95,7 +95,7 @@ static void take_type(struct text item, const struct words_seen *seen, struct op
 {
     char digit = item.data[item.size - 1];
     size_t number = (size_t)(digit - '0');
-    uint16_t type = modifier_find(item);
+    uint16_t type;
 
     if (item.size == 1 && item.data[0] == 'a') {
         rule->class = 'a';
@@ -107,6 +107,8 @@ static void take_type(struct text item, const struct words_seen *seen, struct op
             return;
         }
         type = seen->types[number];
+    } else {
+        type = modifier_find(item);
     }
     rule->class = modifier_type(type)->class;
     rule->bits = modifier_type(type)->bits;
