@@ -160,7 +160,7 @@ static void add_words(struct buffer *words, struct bytes rest, uint8_t attribute
 
 bool needs_moves(const struct needs *needs, uint8_t attribute, uint32_t kernel)
 {
-    LOCAL_BUFFER(words);
+    struct buffer words = {0};
     size_t own;
 
     if (attribute == EIATTR_EXTERNS)
@@ -168,6 +168,7 @@ bool needs_moves(const struct needs *needs, uint8_t attribute, uint32_t kernel)
     if (!needs->is_only || needs->reached_count == 0 ||
         attributes_pass(attribute, needs->m->request->toolkit) != PASSES_UNION)
         return false;
+    CONTEXT_DEFER(buffer_cleanup, &words);
     add_words(&words, needs->m->functions[kernel].records, attribute);
     own = words.size;
     needs_words(needs, attribute, kernel, &words);
