@@ -1,5 +1,5 @@
 #!/bin/bash
-# linking-many-kernels: four times the kernels take nvlink 12 to 36 times as long, if they call functions.
+# linking-many-kernels: four times the kernels take nvlink more than 12 times as long, if they call functions.
 #
 # 600 kernels call one function, which calls 200 others, all in one object. nvlink 13.0 and 13.5 link it in 0.3
 # seconds of processor time; with 2,400 kernels and the same functions it is 10 seconds. The amount of code (4 MB) is
