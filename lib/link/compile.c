@@ -121,7 +121,8 @@ static struct lto_request lto_request_of(const struct link *link, struct compile
                                          const char *name)
 {
     const struct link_request *request = link->request;
-    bool is_identified = state_identify(link, compiler, name);
+    bool is_identified =
+        link->cache && lto_identify(&compiler->key, name, compiler->path, link->cache);
 
     return (struct lto_request){
         .library = compiler->path,

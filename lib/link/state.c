@@ -131,13 +131,6 @@ bool state_has_ptx(const struct link *link)
     return link->members.ptx_count + link->members.lto_count > 0;
 }
 
-bool state_identify(const struct link *link, struct compiler *compiler, const char *name)
-{
-    if (compiler->path && link->cache && !compiler->has_key)
-        compiler->has_key = lto_identify(&compiler->key, name, compiler->path, link->cache);
-    return compiler->has_key;
-}
-
 bool state_check_changes(const struct link *link)
 {
     if (watch_check(link->watch))

@@ -67,8 +67,7 @@ struct member_cubin {
 /* A library that compiles inputs. */
 struct compiler {
     char *path;           /* malloc'ed; NULL = none is needed */
-    struct cache_key key; /* its identity; see state_identify() */
-    bool has_key;
+    struct cache_key key; /* its identity, if results are stored */
 };
 
 /* The inputs, and the results of the stages, in order. Those of stage_program.c find and drop
@@ -151,9 +150,6 @@ bool state_has_user_cubins(const struct link *link);
  * of it with the same options, with nothing else except code that may be left out later.
  * nvlink assembles LTO-IR alone in whole-program mode, all else with -c (measured). */
 bool state_is_program(const struct link *link);
-
-/* Finds, once, the identity of that library ("libLLVM"). False: none, or no results are stored. */
-bool state_identify(const struct link *link, struct compiler *compiler, const char *name);
 
 /* LTO-IR without a kernel, with host objects among the inputs. Measured: nvlink then merges what
  * ptxas -c makes of it; but a whole program if lists drop all kernels and all is in fatbins. */
