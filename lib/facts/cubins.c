@@ -45,10 +45,12 @@ static const struct {
 
 static bool is_named(const struct section_facts *row, struct text name)
 {
-    char last = row->name.data[row->name.size - 1];
+    size_t size = row->name.size;
+    char last = row->name.data[size - 1];
 
-    return text_starts(name, row->name) && (name.size == row->name.size || last == '.' ||
-                                            last == '_' || row->type == SHT_CUDA_CONSTANT0);
+    /* The last character first: nearly all names begin alike. */
+    return name.size >= size && name.data[size - 1] == last && text_starts(name, row->name) &&
+           (name.size == size || last == '.' || last == '_' || row->type == SHT_CUDA_CONSTANT0);
 }
 
 /* Whether it is the row of such a section, whose type it has: flags tell apart those kinds that

@@ -82,18 +82,22 @@ static inline char *verdict_program(const char *frame, const char *line, const c
         *arch = own;
         line = colon + 2;
     }
-    for (const char *at = frame; *at; at++) {
+    for (const char *at = frame; *at;) {
+        size_t plain = strcspn(at, "@.");
+
+        buffer_append(&text, at, plain);
+        at += plain;
         if (strncmp(at, "@target", 7) == 0) {
             buffer_string(&text, *arch);
-            at += 6;
+            at += 7;
         } else if (strncmp(at, ".version 9.0", 12) == 0) {
             buffer_printf(&text, ".version %s", version);
-            at += 11;
+            at += 12;
         } else if (strncmp(at, "@@", 2) == 0) {
             buffer_string(&text, line);
-            at++;
-        } else {
-            buffer_char(&text, *at);
+            at += 2;
+        } else if (*at) {
+            buffer_char(&text, *at++);
         }
     }
     buffer_char(&text, '\0');
