@@ -3,7 +3,7 @@
 # fault or with status 3 (1: an input cannot be read) and a message, and leaves nothing behind: no file, and no block of memory.
 #
 # build/fault.so makes one chosen call fail (test/fault/fault.c). The numbers are a fixed sample: all
-# the first ones, where a program starts, then one in STEP (times EVERY, 3), of which the first is another in each case.
+# the first ones, where a program starts, then one in STEP (times EVERY, 5), of which the first is another in each case.
 . "$(dirname "$0")/../prelude.sh"
 if [ -n "${SANITIZE:-}" ]; then
     skip_all 1 "a sanitizer and build/fault.so cannot both come first"
@@ -68,7 +68,7 @@ sample() {
 
 # program NAME FIRST STEP COMMAND...: all kinds of faults. COMMAND makes out/x, or only prints.
 program() {
-    local name=$1 first=$2 step=$(($3 * ${EVERY:-3})) n memory='out of memory|[Cc]annot allocate memory'
+    local name=$1 first=$2 step=$(($3 * ${EVERY:-5})) n memory='out of memory|[Cc]annot allocate memory'
     shift 3
     command=("$@")
     cases=$((cases + 1))

@@ -325,7 +325,7 @@ else
     faulty 0
     cp said normal
     cp out.cubin normal.cubin
-    for ((n = 1; n <= $(cut -d ' ' -f 1 count); n += 17)); do
+    for ((n = 1; n <= $(cut -d ' ' -f 1 count); n += 29)); do
         rm -f leaks
         faulty "$n"
         status=$?

@@ -16,13 +16,14 @@ runs "NVIDIA's takes what is written down" diff <(options_of "$version") theirs.
 both nulls
 runs "NVIDIA's has the results that are written down" diff <(wrong_calls_of "$version") theirs.said
 
-# Whole links.
-while IFS= read -r line; do echo "$line: $(LD_LIBRARY_PATH=$theirs statuses "$line" "$work/program")"; done < <(link_lines) > got
-runs "NVIDIA's links as is written down" diff <(links_of "$version") got
-while IFS= read -r line; do echo "$line: $(LD_LIBRARY_PATH=$ours statuses "$line" "$work/program")"; done < <(link_lines) > got
+# Whole links, one in three: those of ours with a stand-in for LTO-IR are all of them.
+some() { sed -n '1~3p'; }
+while IFS= read -r line; do echo "$line: $(LD_LIBRARY_PATH=$theirs statuses "$line" "$work/program")"; done < <(link_lines | some) > got
+runs "NVIDIA's links as is written down" diff <(links_of "$version" | some) got
+while IFS= read -r line; do echo "$line: $(LD_LIBRARY_PATH=$ours statuses "$line" "$work/program")"; done < <(link_lines | some) > got
 # By an older library there is no LTO-IR as output, and none of 13.5 is read.
 older() { if [ "$version" = 13.5 ]; then cat; else sed -E '/\.135\.|=lto_/d; / -lto/s/.[^/]*$//'; fi; }
-runs "ours links as is written down" diff <(links_of_ours 13.5 | older) <(older < got)
+runs "ours links as is written down" diff <(links_of_ours 13.5 | some | older) <(older < got)
 
 # Two modules, in all forms.
 cat > a.cu << 'END'
