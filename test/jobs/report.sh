@@ -88,7 +88,7 @@ else
     if [ -n "${SANITIZE:-}" ]; then
         skip 1 "the page in a browser is looked at in the plain build"
     elif command -v chromium > /dev/null || command -v chromium-browser > /dev/null || command -v google-chrome > /dev/null; then
-        python3 "$ROOT/test/report.py" page r.html > page.log 2>&1
+        TMPDIR=$work python3 "$ROOT/test/report.py" page r.html > page.log 2>&1
         [ $? = 0 ] || echo "failed: the browser's end" >> page.log
         passed=$((passed + $(grep -c '^passed: ' page.log))) failed=$((failed + $(grep -c '^failed: ' page.log)))
         grep -q '^failed: ' page.log && sed 's/^/    /' page.log

@@ -454,6 +454,19 @@ TEST_LOOP(chunks_with_unknown_records_are_not_joined, TARGETS)
     check_refused("has records that are not known");
 }
 
+/* The first word of a Mercury copy of code is the index of the section that it is a copy of. */
+TEST(copies_of_no_section_are_not_joined)
+{
+    struct buffer *file = &program.chunks[1];
+    const Elf64_Shdr *copy;
+
+    open_program(2);
+    copy = files_header_of(file, ".nv.capmerc.text.kb");
+    *(uint32_t *)(void *)(file->data + copy->sh_offset) =
+        ((const Elf64_Ehdr *)(const void *)file->data)->e_shnum;
+    check_refused("is the copy of no section");
+}
+
 /* A name of no section behind that of the prototypes. */
 TEST(names_that_are_made_late_are_those_of_sections)
 {

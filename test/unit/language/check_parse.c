@@ -230,6 +230,8 @@ static const struct {
     {"ld.b32 %r1, [%p1];", "'%p1' cannot hold an address"},
     {"ld.b32 %r1, [%rd1+1.5];", "An offset must be an integer"},
     {"mov.b64 %rd1, {%r1, {%r1, {{%r2, {{%r1}}}}}};", "Operand is nested too deeply"},
+    {"mov.b64 %rd1, {{{{{%r1}}}}};", "Operand is nested too deeply"},
+    {"mov.b64 %rd1, {{{{%r1}}}};", "'%r1': the register is too narrow"},
     {"mov.b32 %r1, ((((((((((((((((((((((((((((((((((((1))))))))))))))))))))))))))))))))))));",
      "Expression nested too deeply at '('"},
     {"mov.b32 %r1, %r2.q;", "'.q' selects no part of a register"},
