@@ -8,7 +8,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <libelf.h>
-#include <stdlib.h>
+#include <limits.h>
 
 #include "cubin/image.h"
 #include "cubin/format.h"
@@ -109,18 +109,41 @@ void image_bytes(const struct image *image, struct buffer *out)
     buffer_append(out, image->segments, image->segment_count * sizeof *image->segments);
 }
 
-/* Contents from this size on are written from where they are. Smaller ones, a few hundred bytes of
- * a kernel on average, are copied to their places among each other, since a system call for each
- * costs more than writing the bytes (measured: 24 ms for 40,000). */
-#define LARGE_CONTENTS 4096u
+/* Writes the contents from where they are. Those of adjacent sections, a few hundred bytes of a
+ * kernel on average, and the zeros between them, go in one system call (measured: one for each
+ * takes 24 ms for 40,000). */
+static bool write_contents(const struct image *image, int fd)
+{
+    static char zeros[4096];
+    struct iovec vectors[IOV_MAX];
+    uint64_t begin = 0, end = 0;
+    int count = 0;
 
-/* An image while it is described to libelf. */
+    for (size_t i = 1; i < image->section_count; i++) {
+        const struct image_section *section = &image->sections[i];
+        uint64_t gap = section->offset - end;
+
+        if (!has_contents(section))
+            continue;
+        if (count > IOV_MAX - 2 || gap > sizeof zeros) {
+            if (!descriptor_write_vectors(fd, vectors, count, begin))
+                return false;
+            count = 0;
+        }
+        if (count == 0)
+            begin = section->offset;
+        else if (gap > 0)
+            vectors[count++] = (struct iovec){zeros, gap};
+        vectors[count++] = (struct iovec){(void *)(uintptr_t)section->data, section->size};
+        end = section->offset + section->size;
+    }
+    return descriptor_write_vectors(fd, vectors, count, begin);
+}
+
+/* An image while its headers are described to libelf. */
 struct writer {
     const struct image *image;
     Elf *elf;
-    char *copies;  /* of small contents, at their places in the file */
-    Elf_Scn *last; /* the section whose contents were copied last; NULL: none is to be passed */
-    uint64_t begin, end;    /* of the copies to be passed */
     bool has_other_headers; /* some section's header is not the one that libelf gets */
 };
 
@@ -138,7 +161,6 @@ static void close_elf(void *argument)
         left = writer->elf;
     else
         elf_end(writer->elf);
-    free(writer->copies);
 }
 
 /* Any failure while the image is described to libelf is a lack of memory, since the calls are
@@ -148,37 +170,6 @@ static void check_libelf(const void *result)
 {
     if (!result || elf_errno() != 0)
         context_raise(LINK_NO_MEMORY);
-}
-
-/* Passes bytes that end with the section. */
-static void add_section_data(Elf_Scn *place, const void *bytes, uint64_t size)
-{
-    Elf_Data *data;
-
-    check_libelf(data = elf_newdata(place));
-    data->d_buf = (void *)(uintptr_t)bytes; /* libelf only reads it */
-    data->d_size = size;
-    data->d_off = (int64_t)(elf64_getshdr(place)->sh_size - size);
-    data->d_align = 1;
-}
-
-/* Passes the copies as contents of their last section that begin before it. */
-static void end_copies(struct writer *writer)
-{
-    if (writer->last)
-        add_section_data(writer->last, writer->copies + writer->begin, writer->end - writer->begin);
-    writer->last = NULL;
-}
-
-static void copy_contents(struct writer *writer, Elf_Scn *place,
-                          const struct image_section *section)
-{
-    if (!writer->last)
-        writer->begin = writer->end = section->offset;
-    memset(writer->copies + writer->end, 0, section->offset - writer->end);
-    memcpy(writer->copies + section->offset, section->data, section->size);
-    writer->end = section->offset + section->size;
-    writer->last = place;
 }
 
 /* libelf knows neither NVIDIA's types of sections without contents, nor their flag that is ELF's
@@ -198,14 +189,6 @@ static void describe_section(struct writer *writer, size_t index)
         header->sh_size = section->has_no_bytes ? 0 : section->size;
         writer->has_other_headers = true;
     }
-    if (!has_contents(section))
-        return;
-    if (section->size < LARGE_CONTENTS) {
-        copy_contents(writer, place, section);
-    } else {
-        end_copies(writer);
-        add_section_data(place, section->data, section->size);
-    }
 }
 
 /* libelf adds the null section together with the first one. */
@@ -214,7 +197,6 @@ static void describe_image(struct writer *writer, int fd)
     const struct image *image = writer->image;
     Elf64_Ehdr *header;
 
-    writer->copies = memory_alloc(image->section_header_offset, 1);
     elf_library_begin();
     check_libelf(writer->elf = elf_begin(fd, ELF_C_WRITE, NULL));
     elf_flagelf(writer->elf, ELF_C_SET, ELF_F_LAYOUT | ELF_F_PERMISSIVE);
@@ -224,7 +206,6 @@ static void describe_image(struct writer *writer, int fd)
     header->e_phoff = header->e_phnum = 0;
     for (size_t i = 1; i < image->section_count; i++)
         describe_section(writer, i);
-    end_copies(writer);
 }
 
 /* Writes the headers that libelf writes otherwise: the file header, which has e_version 120 to 130
@@ -247,13 +228,14 @@ static bool put_other_headers(const struct writer *writer, struct output *output
 }
 
 /* Writes the image to a regular file. False with the output open if it must be written in another
- * way: contents cannot be read, or libelf refuses those that begin before their section, as a
- * future one may. Its other errors occur before it writes anything. */
+ * way: contents cannot be read, or libelf refuses the headers, as a future one may. */
 static bool write_with_libelf(const struct image *image, struct output *output)
 {
     struct writer writer = {.image = image};
     int error;
 
+    if (!write_contents(image, output->fd))
+        return errno != EFAULT && output_fail(output, errno);
     CONTEXT_DEFER(close_elf, &writer);
     describe_image(&writer, output->fd);
     errno = 0;
@@ -263,7 +245,7 @@ static bool write_with_libelf(const struct image *image, struct output *output)
     }
     error = errno;
     elf_library_failure();
-    return error && error != EFAULT && output_fail(output, error);
+    return error && output_fail(output, error);
 }
 
 /* A pipe or a device cannot be written out of order. Of a mapped input that has been truncated,

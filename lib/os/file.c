@@ -128,6 +128,25 @@ bool descriptor_write_at(int fd, const void *data, size_t size, uint64_t offset)
     return write_all(fd, data, size, &offset);
 }
 
+bool descriptor_write_vectors(int fd, struct iovec *vectors, int count, uint64_t offset)
+{
+    while (count > 0) {
+        ssize_t written = pwritev(fd, vectors, count, (off_t)offset);
+
+        if (written < 0 && errno == EINTR)
+            continue;
+        if (written <= 0)
+            return false;
+        offset += (uint64_t)written;
+        for (; count > 0 && (size_t)written >= vectors->iov_len; vectors++, count--)
+            written -= (ssize_t)vectors->iov_len;
+        if (count > 0)
+            *vectors = (struct iovec){(char *)vectors->iov_base + written,
+                                      vectors->iov_len - (size_t)written};
+    }
+    return true;
+}
+
 bool descriptor_read(int fd, void *data, size_t size, uint64_t offset)
 {
     char *to = data;

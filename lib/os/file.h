@@ -3,6 +3,7 @@
 
 #include <limits.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 
 #include "base/text.h"
@@ -15,6 +16,9 @@ bool descriptor_write(int fd, const void *data, size_t size);
 
 /* The same from byte `offset` of a regular file on; the descriptor's position does not change. */
 bool descriptor_write_at(int fd, const void *data, size_t size, uint64_t offset);
+
+/* The same of `count` pieces, none of them empty, which this changes. */
+bool descriptor_write_vectors(int fd, struct iovec *vectors, int count, uint64_t offset);
 
 /* Reads `size` bytes from byte `offset` of the file on. False with errno 0 when the file is
  * shorter, or with errno set when it cannot be read. */

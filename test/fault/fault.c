@@ -5,8 +5,8 @@
  * over all threads of the process, and a number that is never reached changes nothing:
  *     FAULT_ALLOCATION=N  the N-th allocation fails
  *     FAULT_THREAD=N      the N-th pthread_create fails
- *     FAULT_WRITE=N       the N-th step of writing fails: write, pwrite, ftruncate, fallocate, a
- *                         shared writable mapping, fsync, rename, renameat2
+ *     FAULT_WRITE=N       the N-th step of writing fails: write, pwrite, pwritev, ftruncate,
+ *                         fallocate, a shared writable mapping, fsync, rename, renameat2
  *     FAULT_READ=N        the N-th read of a file fails: read, pread
  *     FAULT_DESCRIPTOR=N  the N-th descriptor is not given: open, openat, fopen, opendir, pipe2,
  *                         socketpair, memfd_create, eventfd, fcntl
@@ -34,6 +34,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 /* glibc's own names, which are there before dlsym can be used. */
@@ -288,6 +289,8 @@ STAND_IN(ssize_t, write, (int fd, const void *data, size_t size), (fd, data, siz
          disk_fails(fd, ENOSPC), -1)
 STAND_IN(ssize_t, pwrite, (int fd, const void *data, size_t size, off_t offset),
          (fd, data, size, offset), disk_fails(fd, ENOSPC), -1)
+STAND_IN(ssize_t, pwritev, (int fd, const struct iovec *vectors, int count, off_t offset),
+         (fd, vectors, count, offset), disk_fails(fd, ENOSPC), -1)
 STAND_IN(int, ftruncate, (int fd, off_t size), (fd, size), disk_fails(fd, ENOSPC), -1)
 STAND_IN(int, fallocate, (int fd, int mode, off_t offset, off_t size), (fd, mode, offset, size),
          disk_fails(fd, ENOSPC), -1)
