@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "diag/diag_parts.h"
+#include "diag/internal.h"
 #include "diag/escape.h"
 #include "os/file.h"
 

@@ -28,7 +28,7 @@ enum diag_severity {
 struct diag_message {
     size_t end;      /* of its lines in the sink's text */
     size_t body;     /* bytes at their end that are its words; of JSON, all of them */
-    uint64_t family; /* 0, or the same number for similar warnings (diag_parts.h) */
+    uint64_t family; /* 0, or the same number for similar warnings (diag/internal.h) */
     enum diag_severity severity;
 };
 
@@ -97,11 +97,11 @@ struct diag_state {
     struct diag_sink *sink;           /* where messages are collected; NULL = print them */
     const struct diag_writer *writer; /* gets messages instead of stderr; or NULL */
     struct diag_tally *tally;         /* counts messages that are not shown; NULL = all are shown */
-    uint64_t error_limit;             /* more errors are never shown (diag_parts.h); 0 = all are */
-    uint64_t error_count;             /* errors and fatal errors reported by this thread */
-    uint64_t refusal_count;           /* those of diag_refusal() among them */
-    enum link_code blamed;            /* their kind of failure; see diag_blame() */
-    struct event_log *events;         /* the link's events, or NULL */
+    uint64_t error_limit;     /* more errors are never shown (diag/internal.h); 0 = all are */
+    uint64_t error_count;     /* errors and fatal errors reported by this thread */
+    uint64_t refusal_count;   /* those of diag_refusal() among them */
+    enum link_code blamed;    /* their kind of failure; see diag_blame() */
+    struct event_log *events; /* the link's events, or NULL */
     struct event_thread event_thread; /* the thread in it */
     uint32_t event_chunk;             /* of events to come; 0 = none, see events_chunk() */
 };

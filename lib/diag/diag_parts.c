@@ -1,5 +1,5 @@
 /* diag_parts.c: places in texts, messages in each form, and counts. */
-#include "diag/diag_parts.h"
+#include "diag/internal.h"
 
 #include <stdlib.h>
 #include <xxhash.h>

@@ -8,7 +8,7 @@
 
 #include "cubin/format.h"
 #include "diag/diag.h"
-#include "join/exact_plan.h"
+#include "join/exact_internal.h"
 
 static const struct exact_form forms[] = {
 #define FORM(first, last, symbols, names) {{first, last}, symbols, names},

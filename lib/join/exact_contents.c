@@ -6,7 +6,7 @@
 
 #include "cubin/contents.h"
 #include "cubin/format.h"
-#include "join/exact_plan.h"
+#include "join/exact_internal.h"
 
 /* Replaces the chunk's index at `at` by the program's. False if there is none. */
 static bool map_index(const uint32_t *joined, size_t count, uint8_t *at)

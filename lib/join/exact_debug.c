@@ -12,7 +12,7 @@
 
 #include "base/search.h"
 #include "cubin/contents.h"
-#include "join/exact_plan.h"
+#include "join/exact_internal.h"
 
 /* The frames or lines of one chunk. Each item of their list is what moves as a whole: a function's
  * frames, or a sequence of lines, with its relocations. */

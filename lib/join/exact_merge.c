@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/search.h"
-#include "join/exact_plan.h"
+#include "join/exact_internal.h"
 
 /* Limit for the items after the last kernel's: there are about a dozen (measured). */
 #define MOST_ENDS 100u

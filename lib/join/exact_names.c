@@ -7,7 +7,7 @@
  * name is followed by that many zeros, and an overwritten name is zeros only (measured). */
 #include <string.h>
 
-#include "join/exact_plan.h"
+#include "join/exact_internal.h"
 
 /* Key in .strtab of the symbol for which exact_is_erased() is true. */
 #define ERASED      TEXT("\0erased") /* no name has a NUL */

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cubin/format.h"
-#include "join/exact_plan.h"
+#include "join/exact_internal.h"
 
 /* Whether the target's cubins have the form that came with sm_90. */
 static bool has_form_90(const struct exact *join)

@@ -1,7 +1,7 @@
 /* exact_symbols.c: the symbols of the program, their order, numbers and names. */
 #include <string.h>
 
-#include "join/exact_plan.h"
+#include "join/exact_internal.h"
 
 #define INTERNAL TEXT("$__internal_")
 

@@ -18,8 +18,8 @@
 
 #include "cubin/contents.h"
 #include "diag/diag.h"
-#include "join/exact_plan.h"
-#include "join/join_plan.h"
+#include "join/exact_internal.h"
+#include "join/internal.h"
 
 /* Chunks come from one assembler run with one target. */
 static bool check_chunks(const struct cubin *const *cubins, size_t count)

@@ -8,7 +8,7 @@
 #include "base/search.h"
 #include "cubin/contents.h"
 #include "cubin/image.h"
-#include "join/join_plan.h"
+#include "join/internal.h"
 
 /* The relocation's addend in the joined cubin. */
 static int64_t moved_addend(const struct join_section *list, uint32_t symbol, int64_t addend)

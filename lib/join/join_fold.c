@@ -6,7 +6,7 @@
  * compared with the description of the first copy of its name. References among such functions are
  * assumed to be equal at first; if copies of a name turn out to differ, every name that refers to
  * it keeps its copies too. */
-#include "join/join_plan.h"
+#include "join/internal.h"
 
 struct group {
     struct join_entity *first;

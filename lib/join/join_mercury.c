@@ -5,7 +5,7 @@
  * frames are cut like the plain ones. Measured on ptxas: in a relocatable cubin every function has
  * a twin, .nv.merc.nv.info equals .nv.info byte for byte, and section symbols and addends count
  * from the start of the twins. If that does not hold, all of them are left out. */
-#include "join/join_plan.h"
+#include "join/internal.h"
 
 #include "cubin/image.h"
 

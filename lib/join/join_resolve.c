@@ -9,7 +9,7 @@
 #include "base/context.h"
 #include "base/search.h"
 #include "diag/diag.h"
-#include "join/join_plan.h"
+#include "join/internal.h"
 
 static enum join_state definition_state(const struct cubin_symbol *symbol)
 {

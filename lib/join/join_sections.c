@@ -1,5 +1,5 @@
 /* join_sections.c: the joined section table, in the order in which ptxas writes its own. */
-#include "join/join_plan.h"
+#include "join/internal.h"
 
 #include "base/search.h"
 

@@ -3,7 +3,7 @@
  * Local symbols come first, then weak ones, then global ones; within each group, functions with the
  * symbols in their sections in program order, then data by place, then undefined symbols by name.
  * Promoted symbols get their own names and bindings back. */
-#include "join/join_plan.h"
+#include "join/internal.h"
 
 #include "base/search.h"
 

@@ -5,7 +5,7 @@
  * from: data into objects (those that overlap stay together), .debug_frame into the pair of entries
  * that describes one function, .debug_line into units if each is of one function, as in a chunk
  * that has one. Sections that are not made as expected are concatenated in chunk order. */
-#include "join/join_plan.h"
+#include "join/internal.h"
 
 #include "base/search.h"
 #include "cubin/contents.h"

@@ -1,5 +1,5 @@
 /* bitcode.c: makes jobs of members, and PTX of the children's answers. */
-#include "lto/lto_steps.h"
+#include "lto/internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

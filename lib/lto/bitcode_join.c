@@ -1,7 +1,7 @@
 /* bitcode_join.c: writes declarations of all functions, then variables, then functions, in the
  * order of the parts, which is that of the program. A part knows only what it declares of the other
  * parts. Differences that come from the number of parts are removed. */
-#include "lto/lto_steps.h"
+#include "lto/internal.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -3,7 +3,7 @@
  * PTX has each kernel's name, and the size of its text, which gives a cost. A list has patterns,
  * which stand for all instances of a template, and has only the size of the code of the object that
  * it belongs to. */
-#include "lto/lto_steps.h"
+#include "lto/internal.h"
 
 #include "base/search.h"
 #include "diag/diag.h"

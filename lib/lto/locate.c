@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "diag/diag.h"
-#include "lto/lto_steps.h"
+#include "lto/internal.h"
 #include "os/program.h"
 
 /* Names for the loader, if no file is found. */

@@ -1,5 +1,5 @@
 /* lto.c: which members LTO sees; plans, runs and joins the parts, or runs a single compilation. */
-#include "lto/lto_steps.h"
+#include "lto/internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
  * except 1. -Xnvvm= passes options to libnvvm unchanged, so that it gets the ones that nvlink gives
  * to libnvvm: nvJitLink's own -kernels-used= and -variables-used= cannot express what host-ref
  * options can. */
-#include "lto/lto_steps.h"
+#include "lto/internal.h"
 
 #include <unistd.h>
 

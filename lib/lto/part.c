@@ -1,6 +1,6 @@
 /* part.c: runs a child per part, with its job and its answer in memory; or sends these files to
  * another machine; or finds the answer in the cache. Workers raise nothing. */
-#include "lto/lto_steps.h"
+#include "lto/internal.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,5 +1,5 @@
 /* report.c: turns the library's own severity prefixes into message severities. */
-#include "lto/lto_steps.h"
+#include "lto/internal.h"
 
 #include <errno.h>
 #include <inttypes.h>

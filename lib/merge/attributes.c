@@ -1,7 +1,7 @@
 /* attributes.c: writes .nv.info and .nv.info.F, with what a kernel needs because of all that it
  * reaches (minilink-cubin(5), merge rule 5). nvlink prepends records as it reads them, which
  * reverses every list. All rules were measured on nvlink 13.0 to 13.5. */
-#include "merge/merge_steps.h"
+#include "merge/internal.h"
 
 #include "diag/diag.h"
 

@@ -1,6 +1,6 @@
 /* callgraph.c: .nv.callgraph and .nv.prototype of the whole program, with the functions in the
  * order of the cubins' symbols (measured), and the call graph as text. */
-#include "merge/merge_steps.h"
+#include "merge/internal.h"
 
 #include "diag/escape.h"
 #include "diag/symbol_names.h"

@@ -9,7 +9,7 @@
  *
  * nvlink -r (13.0 and 13.5, sm_75 to sm_120) leaves out the relocations by which functions refer
  * to their constants; so their code reads from the beginning of the bank, whatever is there. */
-#include "merge/merge_steps.h"
+#include "merge/internal.h"
 
 #include "diag/diag.h"
 #include "diag/symbol_names.h"

@@ -2,7 +2,7 @@
  * sections, symbols and names). Sections of a class stand in that order, and the names in both
  * string tables: also those of sections that it only looked for, or dropped again (measured with
  * nvlink 12.4 and 13.0 to 13.5, sm_75 to sm_90). */
-#include "merge/merge_steps.h"
+#include "merge/internal.h"
 
 struct creation {
     struct merging *m;

@@ -4,7 +4,7 @@
  * not by their name: two cubins may each have a local function F, and both are kept. All other
  * sections are merged by name. Data is never removed, not even the losing copy of a weak variable:
  * its symbol just points to the winner (measured). */
-#include "merge/merge_steps.h"
+#include "merge/internal.h"
 
 #include "diag/diag.h"
 

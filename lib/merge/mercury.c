@@ -1,7 +1,7 @@
 /* mercury.c: Mercury's twins of sections and symbols, from sm_100 on, and what its finalizer leaves
  * of debug information, as measured on ptxas and nvlink 13.0 to 13.5; minilink-cubin(5) describes
  * them. Symbol i of Mercury's table is symbol i of .symtab, with the twin for its section. */
-#include "merge/merge_steps.h"
+#include "merge/internal.h"
 
 #include "diag/diag.h"
 

@@ -3,7 +3,7 @@
  *
  * The steps share struct merging, which resolve/program.c fills in first; each reports all its
  * errors before it fails. The rules were measured on nvlink; each step's file states its own. */
-#include "merge/merge_steps.h"
+#include "merge/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* needs.c: collects what a kernel needs because of the functions that it reaches: their records and
  * externs. All rules were measured on nvlink 13.0 to 13.5. */
-#include "merge/merge_steps.h"
+#include "merge/internal.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /* notes.c: .note.nv.tkinfo lists the tools, the linker first; .note.minilink is the
  * first cubin's; .nv.compat has all cubins' records (measured). */
-#include "merge/merge_steps.h"
+#include "merge/internal.h"
 
 #include "cubin/contents.h"
 #include "diag/diag.h"

@@ -1,7 +1,7 @@
 /* ordering.c: sections are ordered by class (sections.def), and within a class by creation. Only
  * those without bytes are mixed: cubin by cubin, the shared memory of its kernels before its
  * variables (measured). */
-#include "merge/merge_steps.h"
+#include "merge/internal.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "facts/cubins.h"
-#include "merge/merge_steps.h"
+#include "merge/internal.h"
 
 /* An offset in a constant bank that goes into the twin of code. */
 struct mercury_operand {

@@ -1,5 +1,5 @@
 /* report.c: fills in the report for -v and for callers of the library. */
-#include "merge/merge_steps.h"
+#include "merge/internal.h"
 
 /* Reports the banks of functions, and the program's data. `kernel_of`: by symbol, the index in
  * report->kernels of a function with code. */

@@ -4,7 +4,7 @@
  * window holds the variables of its own function and of every function that it can reach;
  * shared_place.c gives them their places. On some targets the first bytes are the driver's: they
  * count in the section's size, not in addresses. All rules were measured on nvlink. */
-#include "merge/merge_steps.h"
+#include "merge/internal.h"
 
 #include "diag/diag.h"
 #include "merge/shared_place.h"

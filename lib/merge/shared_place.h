@@ -1,7 +1,7 @@
 /* shared_place.h: the places of shared variables in the kernels' windows, for shared.c. */
 #pragma once
 
-#include "merge/merge_steps.h"
+#include "merge/internal.h"
 
 /* The least alignment of `.extern .shared` arrays. */
 #define SHARED_EXTERN_ALIGNMENT 16u

@@ -6,7 +6,7 @@
  *
  * Symbols that are only kept for the lists of -preserve-relocs get their places here, and from
  * sm_100 on names like the finalizer's. */
-#include "merge/merge_steps.h"
+#include "merge/internal.h"
 
 static void append_row(struct merging *m, uint32_t symbol, uint32_t section)
 {

@@ -11,7 +11,7 @@
  * references' relocations from the code, which then cannot be linked any more; here they are kept.
  * And nvlink treats parameters of one name in different kernels as one reference, which leaves the
  * word of all but the first kernel without a relocation; here each has its own. */
-#include "merge/merge_steps.h"
+#include "merge/internal.h"
 
 #include "diag/diag.h"
 

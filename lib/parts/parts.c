@@ -2,7 +2,7 @@
  * joined program as one module. */
 #include "parts/parts.h"
 
-#include "parts/parts_steps.h"
+#include "parts/internal.h"
 #include "ptx/module.h"
 
 static void free_joining(void *argument)

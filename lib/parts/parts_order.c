@@ -12,7 +12,7 @@
 
 #include "base/search.h"
 #include "input/used.h"
-#include "parts/parts_steps.h"
+#include "parts/internal.h"
 #include "ptx/module.h"
 
 /* A version on the walk, and how many of its references have been followed. */

@@ -14,7 +14,7 @@
 #include <xxhash.h>
 
 #include "base/search.h"
-#include "parts/parts_steps.h"
+#include "parts/internal.h"
 #include "ptx/lexer.h"
 #include "ptx/module.h"
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/search.h"
-#include "parts/parts_steps.h"
+#include "parts/internal.h"
 #include "ptx/lexer.h"
 
 /* State of the reader of a text. */

@@ -11,7 +11,7 @@
 #include <xxhash.h>
 
 #include "base/search.h"
-#include "parts/parts_steps.h"
+#include "parts/internal.h"
 #include "ptx/module.h"
 
 /* The difference between two variables that are not the same. */

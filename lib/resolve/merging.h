@@ -241,7 +241,7 @@ struct merging {
         uint32_t walk;
     } walker; /* scratch memory for walks over the call graph */
 
-    struct placing *out; /* what merge/ makes of it (merge/merge_steps.h) */
+    struct placing *out; /* what merge/ makes of it (merge/internal.h) */
 };
 
 /* Reports an error (a format and its arguments): the step goes on, and fails when it ends. */

@@ -1,6 +1,6 @@
 /* program.c: which symbols and functions the cubins have together, which of them are kept, and what
  * these need, step by step. */
-#include "resolve/resolve_steps.h"
+#include "resolve/resolve.h"
 
 #include "cubin/contents.h"
 #include "diag/diag.h"

@@ -3,7 +3,7 @@
 
 #include "join/join.h"
 #include "base/context.h"
-#include "join/exact_plan.h"
+#include "join/exact_internal.h"
 #include "files.h"
 #include "suite.h"
 

@@ -1,7 +1,7 @@
 /* Lists of the chunks are joined to one in the order in which the whole program is compiled. */
 
 #include "base/context.h"
-#include "join/exact_plan.h"
+#include "join/exact_internal.h"
 #include "suite.h"
 
 #define KERNELS 4

@@ -1,6 +1,6 @@
 /* check_bitcode_join.c: parts of a program, each of which defines some of it, as one module. */
 #include "diag/diag.h"
-#include "lto/lto_steps.h"
+#include "lto/internal.h"
 #include "suite.h"
 
 #define HEAD ".version 7.8\n.target sm_75\n.address_size 64\n"

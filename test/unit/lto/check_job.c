@@ -9,7 +9,7 @@
 #include "diag/diag.h"
 #include "lto/job.h"
 #include "lto/lto.h"
-#include "lto/lto_steps.h"
+#include "lto/internal.h"
 #include "os/file.h"
 #include "suite.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lto/lto_steps.h"
+#include "lto/internal.h"
 #include "suite.h"
 
 #define MOST 1000u

@@ -1,4 +1,4 @@
-/* join_plan.h: the steps of join_cubins(), and the results of each for later steps.
+/* internal.h: the steps of join_cubins(), and the results of each for later steps.
  *
  * A *symbol* is an index in one chunk's cubin (an *input*), and a *section* is one of a chunk's; an
  * *entity* is what a symbol stands for in the whole program; and *joined* sections and symbols are

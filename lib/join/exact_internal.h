@@ -1,4 +1,4 @@
-/* exact_plan.h: the state of an exact join, and its steps. */
+/* exact_internal.h: the state of an exact join, and its steps. */
 #pragma once
 
 #include <stdbool.h>

@@ -1,4 +1,4 @@
-/* merge_steps.h: what a merge makes of the program that resolve/ found: sections, places,
+/* internal.h: what a merge makes of the program that resolve/ found: sections, places,
  * relocations and rows; and its steps in order (merge.c), with what each offers to others. A step
  * that fails has reported all errors that it found, in nvlink's wording, and returns false.
  *
@@ -8,7 +8,7 @@
 #pragma once
 
 #include "merge/merge.h"
-#include "resolve/resolve_steps.h"
+#include "resolve/resolve.h"
 
 /* Where a symbol lies in the image. The steps of the layout write it (layout.c, constants.c,
  * shared.c), and symtab.c before the symbols get their rows. */

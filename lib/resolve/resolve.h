@@ -1,4 +1,4 @@
-/* resolve_steps.h: the steps of program_resolve() in order, and what each offers to others. A step
+/* resolve.h: the steps of program_resolve() in order, and what each offers to others. A step
  * that fails has reported all errors that it found, in nvlink's wording, and returns false. */
 #pragma once
 

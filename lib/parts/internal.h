@@ -1,4 +1,4 @@
-/* parts_steps.h: the steps of parts_join, in order, and their results. Private to parts/.
+/* internal.h: the steps of parts_join, in order, and their results. Private to parts/.
  *
  *     texts -> parts with their names -> one symbol for each name -> versions of its text -> order
  *

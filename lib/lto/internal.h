@@ -1,4 +1,4 @@
-/* lto_steps.h: steps of lto.c and bitcode.c that are in files of their own. Private to lto/. */
+/* internal.h: steps of lto.c and bitcode.c that are in files of their own. Private to lto/. */
 #pragma once
 
 #include "lto/job.h"

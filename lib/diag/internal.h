@@ -1,4 +1,4 @@
-/* diag_parts.h: what diag.c is made of: formats of messages (nvlink's, gcc's, JSON objects), with
+/* internal.h: what diag.c is made of: formats of messages (nvlink's, gcc's, JSON objects), with
  * their colours on a terminal; and messages that are counted instead of shown: errors beyond
  * --error-limit, and warnings that are similar to earlier ones.
  *
