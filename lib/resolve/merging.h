@@ -174,7 +174,7 @@ struct call_graph {
     struct merged_pairs declared;   /* (symbol, prototype), reading order */
 };
 
-/* Summary of everything that a node can reach (graph.c). */
+/* Summary of everything that a node can reach (reach.c). */
 struct reach {
     uint64_t stack;      /* bytes of the deepest path; without meaning under REACHES_CYCLE */
     uint64_t twin_stack; /* the same for the Mercury form */
@@ -230,7 +230,7 @@ struct merging {
     struct resolution resolved;
     struct losses losses;
     struct call_graph graph;
-    bool *is_live;                     /* by symbol: a function that is kept (program.c) */
+    bool *is_live;                     /* by symbol: a function that is kept (reach.c) */
     struct merged_function *functions; /* by symbol (records.c) */
     uint32_t *info_order;              /* by symbol: of its info section in reading order */
     struct uses uses;

@@ -71,6 +71,10 @@ bool overridden_forget(const struct merging *m, size_t file, uint32_t section, u
  * disagree about a function's prototype. */
 bool graph_read(struct merging *m);
 
+/* reach.c: fills m->is_live with the functions that are kept: kernels, functions whose address is
+ * taken or is in data, and all that they need; under -g and -r, every function. */
+void reach_mark_live(struct merging *m);
+
 /* Fills m->reach: per node the largest register and barrier counts, the deepest stack and the flags
  * of everything that it can reach through direct and indirect calls. Own values come from
  * m->functions. Takes linear time, also with recursion. */
