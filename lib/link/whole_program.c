@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/context.h"
-#include "cubin/read.h"
+#include "cubin/cubin.h"
 #include "link/stages.h"
 
 bool whole_program_is(struct bytes data)
