@@ -96,14 +96,6 @@ static inline bool unknown_is(const struct cubin_section *section)
     return section->type != SHT_NULL && !section->facts;
 }
 
-/* True for such a record of .nv.info, .nv.info.F, their twins or .nv.compat. */
-static inline bool unknown_is_record(const struct cubin_section *section,
-                                     const struct info_record *record)
-{
-    return section->type == SHT_CUDA_COMPAT ? !compat_rule(record->attribute)
-                                            : !attributes_find(record->attribute);
-}
-
 /* True if its contents may follow those of another cubin's section of that name: nvlink 13.5
  * concatenates sections of type PROGBITS of any name, and relocates them like debug sections. */
 static inline bool unknown_is_joinable(const struct cubin_section *section)

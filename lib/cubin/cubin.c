@@ -1,6 +1,6 @@
 /* cubin.c: finds sections, their functions and their twins, and reads the records and the call
  * graph, whose form is in format.h. */
-#include "cubin/cubin.h"
+#include "cubin/internal.h"
 
 #include "diag/diag.h"
 

@@ -110,9 +110,6 @@ static inline bool cubin_is_kind(const struct cubin_section *section, enum secti
     return section->facts && section->facts->kind == kind;
 }
 
-/* The note with the cubin's target and toolkit; 0 = none. */
-uint32_t cubin_find_note(const struct cubin *cubin);
-
 /* A symbol of type STT_SECTION may also name no section: an absolute or common one. */
 static inline bool cubin_names_section(const struct cubin *cubin, const struct cubin_symbol *symbol)
 {
@@ -201,10 +198,6 @@ static inline uint32_t info_word(struct bytes payload, size_t index)
 {
     return index < payload.size / 4 ? little_u32(payload.data + index * 4) : 0;
 }
-
-/* The section of a symbol with this st_shndx: an index, SHN_UNDEF, or a special index of format.h.
- * `indices` are those that do not fit into it, by symbol. */
-uint32_t cubin_symbol_section(struct bytes indices, size_t symbol, uint16_t section);
 
 /* The row of Mercury's symbol table that stands for symbol `index`, and its section; zeroes if
  * there is none. Mercury's twins are a second form of the code (see minilink-cubin(5)). */

@@ -5,7 +5,7 @@
  * libelf silently finds no sections if their headers are cut off). Contents are views of the file.
  * nvlink accepts a truncated cubin silently; here it is an error. Records are little-endian like
  * the host and are copied; they need not be aligned. */
-#include "cubin/read.h"
+#include "cubin/internal.h"
 
 #include <inttypes.h>
 

@@ -2,8 +2,7 @@
  * interprets, and the names of sections. */
 #include <inttypes.h>
 
-#include "cubin/read.h"
-#include "cubin/contents.h"
+#include "cubin/internal.h"
 #include "diag/diag.h"
 
 bool read_damaged(const struct reader *reader, const char *format, ...)

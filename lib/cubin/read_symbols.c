@@ -2,7 +2,7 @@
  * decoded in one pass. */
 #include <inttypes.h>
 
-#include "cubin/read.h"
+#include "cubin/internal.h"
 
 #define SYMBOL_SIZE sizeof(Elf64_Sym)
 

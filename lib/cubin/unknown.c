@@ -1,5 +1,5 @@
 /* unknown.c: checks whether sections of unknown kinds, and unknown records, can be carried over. */
-#include "cubin/contents.h"
+#include "cubin/internal.h"
 
 #include "diag/diag.h"
 

@@ -1,11 +1,12 @@
-/* read.h: the parts of cubin_read(), each of which checks what it decodes. They report the first
- * fault and stop: further errors would mostly be consequences. */
+/* internal.h: the parts of cubin_read(), each of which checks what it decodes, and what they and
+ * other files of the room share. They report the first fault and stop: further errors would mostly
+ * be consequences. */
 #pragma once
 
 #include <elf.h>
 #include <libelf.h>
 
-#include "cubin/cubin.h"
+#include "cubin/contents.h"
 
 struct reader {
     struct cubin *cubin;
@@ -51,3 +52,19 @@ bool read_symbols(struct reader *reader);
 bool read_relocations(struct reader *reader);
 bool read_check_contents(struct reader *reader);
 bool read_check_names(const struct reader *reader);
+
+/* The note with the cubin's target and toolkit; 0 = none. */
+uint32_t cubin_find_note(const struct cubin *cubin);
+
+/* The section of a symbol with this st_shndx: an index, SHN_UNDEF, or a special index of format.h.
+ * `indices` are those that do not fit into it, by symbol. */
+uint32_t cubin_symbol_section(struct bytes indices, size_t symbol, uint16_t section);
+
+/* unknown.c: true for a record of .nv.info, .nv.info.F, their twins or .nv.compat that no row of
+ * attributes.def or compat.def describes. */
+static inline bool unknown_is_record(const struct cubin_section *section,
+                                     const struct info_record *record)
+{
+    return section->type == SHT_CUDA_COMPAT ? !compat_rule(record->attribute)
+                                            : !attributes_find(record->attribute);
+}
