@@ -13,7 +13,7 @@
  * after a function that does not return would be dropped. */
 #include <inttypes.h>
 
-#include "split/plan.h"
+#include "split/internal.h"
 
 /* Sets of driver functions are bit masks. */
 #define MOST_FUNCTIONS 63u

@@ -8,7 +8,7 @@
  * of the definition in the same text, or .extern (measured). */
 #include "base/search.h"
 #include "ptx/lexer.h"
-#include "split/plan.h"
+#include "split/internal.h"
 
 /* The linkage that a symbol's definition has in its chunk. */
 static enum ptx_linkage linkage_here(const struct plan *plan, uint32_t symbol)
@@ -349,7 +349,7 @@ static void write_whole(struct chunk_context *context, uint32_t index)
             count_function(context, symbol, &heaviest);
     }
     explain_whole(context->plan, context->chunk, index);
-    cut_write_module(context->plan, index, &context->writer);
+    verbatim_write_module(context->plan, index, &context->writer);
 }
 
 static void collect_extras(struct chunk_context *context)
@@ -385,9 +385,9 @@ static void start_chunks(struct chunk_context *context, struct chunks *chunks,
     if (plan->is_exact)
         context->bank4 = bank4_new(plan);
     if (plan->is_exact && plan_is_one_text(plan))
-        context->item_symbols = cut_item_symbols(plan);
+        context->item_symbols = verbatim_item_symbols(plan);
     if (plan->is_exact && plan->keeps_lines) {
-        context->gaps = cut_gaps(plan);
+        context->gaps = verbatim_gaps(plan);
         chunks->line_count = context->gaps->line_count;
     }
     collect_extras(context);
@@ -422,9 +422,9 @@ void chunk_write_all(struct chunks *chunks, size_t first, const struct plan *pla
         if (c >= plan->chunk_count)
             write_whole(&context, plan->whole_modules[c - plan->chunk_count]);
         else if (context.item_symbols)
-            cut_write(&context);
+            verbatim_write(&context);
         else if (unchanged)
-            cut_write_module(plan, 0, &context.writer);
+            verbatim_write_module(plan, 0, &context.writer);
         else
             write_ordinary(&context);
         context.chunk->text =

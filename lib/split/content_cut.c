@@ -11,7 +11,7 @@
  * their users, and a new variable changes no code. */
 #include <xxhash.h>
 
-#include "split/plan.h"
+#include "split/internal.h"
 
 /* Most bytes of a piece: half of that, the average, is worth starting an assembler
  * (test/bench/cost.sh). In a small program it is a sixteenth, so that an edit has little to
@@ -119,7 +119,7 @@ static struct row make_row(const struct plan *plan, bool of_variables)
     struct row row = {.symbols = arena_alloc(plan->arena, count, sizeof *row.symbols)};
 
     for (uint32_t i = 0; i < count; i++)
-        if (of_variables ? plan_is_variable(plan, i) : callgraph_is_leader(plan, i))
+        if (of_variables ? plan_is_variable(plan, i) : plan_is_leader(plan, i))
             row.symbols[row.count++] = i;
     find_spans(plan, &row);
     return row;
@@ -131,7 +131,7 @@ static void distribute_units(struct plan *plan, size_t most)
     struct row units = make_row(plan, false);
 
     plan->chunk_count = cut_row(plan, &units, plan->piece_bytes, 0, most);
-    callgraph_follow_leaders(plan);
+    plan_follow_leaders(plan);
 }
 
 /* The highest bit of the bytes that copies of a function add. */
@@ -147,7 +147,7 @@ static unsigned copies_class(const struct placement *placement)
 static void bound_copies(struct plan *plan)
 {
     size_t count = plan->program->symbol_count;
-    bool is_hopeless = !callgraph_count_copies(plan);
+    bool is_hopeless = !plan_count_copies(plan);
     uint64_t added[65] = {0}, sum = 0;
     unsigned most = 0;
 

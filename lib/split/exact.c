@@ -8,7 +8,7 @@
  *
  * If the address of a function is taken, ptxas compiles the kernels in a different order, and
  * offsets in bank 4 follow that order: such a program is one chunk. */
-#include "split/plan.h"
+#include "split/internal.h"
 
 /* Copies of functions, and the other parts that chunks repeat, may add this share of the program's
  * text: they cost one processor what a second one saves. */
@@ -114,7 +114,7 @@ static const char *find_exact_obstacle(const struct plan *plan)
     return obstacle;
 }
 
-bool exact_begin(struct plan *plan)
+bool plan_begin_exact(struct plan *plan)
 {
     const struct program *program = plan->program;
 
@@ -140,9 +140,9 @@ static bool has_large_chunk(const struct plan *plan)
            plan->largest_load + (plan->chunk_count - 1) * LEAST_SAVED > plan->total_weight;
 }
 
-const char *exact_waste(struct plan *plan)
+const char *plan_exact_waste(struct plan *plan)
 {
-    bool is_bounded = callgraph_count_copies(plan);
+    bool is_bounded = plan_count_copies(plan);
     uint64_t growth = 0;
 
     for (uint32_t i = 0; i < plan->program->symbol_count && is_bounded; i++) {

@@ -1,5 +1,5 @@
 /* explain.c: a heading, then the symbols of each chunk: the defined ones, then those only named. */
-#include "split/plan.h"
+#include "split/internal.h"
 
 #include <inttypes.h>
 

@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <xxhash.h>
 
-#include "split/plan.h"
+#include "split/internal.h"
 
 #define PATH_HASH_DIGITS 8u
 #define STEPS_TO_NAME    3

@@ -6,7 +6,7 @@
  * variables of a fixed size are laid out separately for each kernel, and so are weak in every chunk
  * that uses them, as NVIDIA's own splitter makes them; common ones and dynamic shared memory merge
  * by themselves. */
-#include "split/plan.h"
+#include "split/internal.h"
 
 static void note_use(struct plan *plan, uint32_t symbol, uint32_t chunk)
 {

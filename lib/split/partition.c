@@ -6,7 +6,7 @@
  * heaviest unit goes to the lightest chunk. Ties are broken by program order and chunk number, so
  * that the result depends only on the program. */
 #include "base/search.h"
-#include "split/plan.h"
+#include "split/internal.h"
 
 /* Starting ptxas costs as much as assembling some 13 KB of text (test/bench/cost.sh), or 40 KB of
  * kernels that assemble quickly. A chunk's size is this step times the number of chunks. So a small
@@ -28,7 +28,7 @@ static void find_units(struct plan *plan)
 {
     plan->unit_count = 0;
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
-        if (callgraph_is_leader(plan, i))
+        if (plan_is_leader(plan, i))
             plan->units[plan->unit_count++] = i;
 }
 
@@ -107,7 +107,7 @@ static void deal_units(struct plan *plan)
     plan->loads = arena_zalloc(plan->arena, plan->chunk_count, sizeof *plan->loads);
     if (!deal_in_order(plan))
         deal_by_weight(plan);
-    callgraph_follow_leaders(plan);
+    plan_follow_leaders(plan);
 }
 
 /* Distributes everything again, without replicated functions. */
@@ -127,7 +127,7 @@ static void bound_growth(struct plan *plan)
     size_t replicated = 0;
     uint64_t growth = 0;
 
-    if (!callgraph_count_copies(plan))
+    if (!plan_count_copies(plan))
         give_up_replication(plan);
     for (uint32_t i = 0; i < count; i++) {
         const struct placement *placement = &plan->placements[i];
@@ -235,7 +235,7 @@ static void divide_edited(struct plan *plan, uint32_t most)
     }
     for (plan->edited_parts = EDITED_PARTS; plan->edited_parts > 1; plan->edited_parts /= 2) {
         content_cut(plan, most);
-        if (!exact_waste(plan))
+        if (!plan_exact_waste(plan))
             return;
     }
     content_cut(plan, most);
@@ -259,7 +259,7 @@ static void make_exact(struct plan *plan, uint32_t wanted)
             content_cut(plan, most);
         else
             deal_units(plan);
-        waste = plan->chunk_count > 1 ? exact_waste(plan) : NULL;
+        waste = plan->chunk_count > 1 ? plan_exact_waste(plan) : NULL;
         if (plan->chunk_count > 1 && !waste) {
             divide_edited(plan, most);
             return;
@@ -276,13 +276,13 @@ void partition_make(struct plan *plan)
         plan->request->wanted < SPLIT_MOST_CHUNKS ? plan->request->wanted : SPLIT_MOST_CHUNKS;
 
     plan->units = arena_alloc(plan->arena, plan->program->symbol_count, sizeof *plan->units);
-    if (plan->request->is_exact && wanted > 1 && exact_begin(plan)) {
+    if (plan->request->is_exact && wanted > 1 && plan_begin_exact(plan)) {
         make_exact(plan, wanted);
         if (plan->chunk_count > 1)
             return;
         plan->is_exact = false;
     }
-    callgraph_units(plan, wanted,
+    plan_make_units(plan, wanted,
                     plan->request->policy == SPLIT_STABLE
                         ? content_cut_piece(plan) / 2
                         : plan->total_weight / (wanted ? wanted : 1));
@@ -297,7 +297,7 @@ void partition_make(struct plan *plan)
     }
     if (plan->chunk_count == 1) {
         plan->names = NULL;
-        callgraph_units(plan, 1, plan->total_weight);
+        plan_make_units(plan, 1, plan->total_weight);
         find_units(plan);
     }
     deal_units(plan);

@@ -5,7 +5,7 @@
  * their callers get the same code as in an unsplit compile (promotion was measured to cost
  * registers). Other internal functions with a single user join its unit. All others are units of
  * their own, including large shared functions: their copies would multiply the work. */
-#include "split/plan.h"
+#include "split/internal.h"
 
 bool plan_is_whole(const struct plan *plan, uint32_t module)
 {
@@ -204,7 +204,7 @@ static void join_single_users(struct plan *plan, uint64_t largest)
     }
 }
 
-void callgraph_units(struct plan *plan, uint32_t wanted, uint64_t largest)
+void plan_make_units(struct plan *plan, uint32_t wanted, uint64_t largest)
 {
     for (uint32_t i = 0; i < plan->program->symbol_count; i++) {
         plan->placements[i].weight = plan->program->symbols[i].item->text.size;
@@ -218,20 +218,20 @@ void callgraph_units(struct plan *plan, uint32_t wanted, uint64_t largest)
         plan->placements[i].unit = leader_of(plan, i);
 }
 
-bool callgraph_is_leader(const struct plan *plan, uint32_t symbol)
+bool plan_is_leader(const struct plan *plan, uint32_t symbol)
 {
     return plan_is_unit(plan, symbol) && !plan->placements[symbol].is_replicated &&
            plan->placements[symbol].unit == symbol;
 }
 
-void callgraph_follow_leaders(struct plan *plan)
+void plan_follow_leaders(struct plan *plan)
 {
     for (uint32_t i = 0; i < plan->program->symbol_count; i++)
         if (plan_is_unit(plan, i) && !plan->placements[i].is_replicated)
             plan->placements[i].chunk = plan->placements[plan->placements[i].unit].chunk;
 }
 
-bool callgraph_count_copies(struct plan *plan)
+bool plan_count_copies(struct plan *plan)
 {
     uint32_t **members = plan_members(plan);
     struct closure closure = closure_new(plan);

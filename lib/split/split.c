@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/search.h"
-#include "split/plan.h"
+#include "split/internal.h"
 
 static void find_whole_modules(struct plan *plan)
 {

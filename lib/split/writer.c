@@ -5,7 +5,7 @@
  * by first appearance in the function; strings are named by their contents, and comments are left
  * out. Lines stay where they are, for chunk_origin. File numbers rise without a gap, since ptxas
  * treats them as indexes into its table (measured). */
-#include "split/plan.h"
+#include "split/internal.h"
 
 #include <inttypes.h>
 #include <xxhash.h>

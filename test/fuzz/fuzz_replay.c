@@ -1,7 +1,7 @@
 /* fuzz_replay.c: any bytes as the log of an assembler. */
 #include "assemble/workitem.h"
 #include "fuzz.h"
-#include "split/plan.h"
+#include "split/internal.h"
 
 static void fuzz(struct bytes rest)
 {

@@ -12,7 +12,7 @@
 #include "diag/log_line.h"
 #include "messages.h"
 #include "pool/pool.h"
-#include "split/plan.h"
+#include "split/internal.h"
 #include "suite.h"
 
 #define MOST 64

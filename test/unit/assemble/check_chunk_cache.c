@@ -5,7 +5,7 @@
 #include "assemble/assemble.h"
 #include "files.h"
 #include "messages.h"
-#include "split/plan.h"
+#include "split/internal.h"
 #include "suite.h"
 
 static char folder[64];

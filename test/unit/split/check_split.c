@@ -5,7 +5,7 @@
  * be assembled alone and that nothing is missing, twice, or different. */
 #include "ptx/lexer.h"
 #include "ptx/module.h"
-#include "split/plan.h"
+#include "split/internal.h"
 #include "files.h"
 #include "split_fixture.h"
 

@@ -1,5 +1,5 @@
-/* plan.h: assigns symbols to chunks: made by partition.c, carried out by chunk.c and its helper
- * files. Private to split/. */
+/* internal.h: the plan that assigns symbols to chunks: made by partition.c, carried out by chunk.c
+ * and its helper files. */
 #pragma once
 
 #include "split/split.h"
@@ -34,7 +34,7 @@ struct plan {
     uint64_t whole_weight;   /* the same of modules that stay whole */
     uint32_t whole_function_count;
     uint64_t *loads;        /* of each chunk: bytes of its units; or NULL */
-    uint64_t largest_load;  /* with copies: set by callgraph_count_copies(), if there are loads */
+    uint64_t largest_load;  /* with copies: set by plan_count_copies(), if there are loads */
     uint64_t minimum_bytes; /* of a chunk; 0 when nothing is distributed */
     uint64_t most_by_size;  /* chunks for the program's size */
     size_t most_by_units;   /* units that could be in separate chunks when the number was chosen */
@@ -108,17 +108,17 @@ static inline bool plan_defines(const struct plan *plan, uint32_t symbol, uint32
 
 /* Sets weights, replicable functions, and units of at most `largest` bytes
  * whose functions stay together; `wanted` is the desired number of chunks. */
-void callgraph_units(struct plan *plan, uint32_t wanted, uint64_t largest);
+void plan_make_units(struct plan *plan, uint32_t wanted, uint64_t largest);
 
 /* True for the leader of a unit that is distributed. */
-bool callgraph_is_leader(const struct plan *plan, uint32_t symbol);
+bool plan_is_leader(const struct plan *plan, uint32_t symbol);
 
 /* Puts the other functions of each unit into its leader's chunk. */
-void callgraph_follow_leaders(struct plan *plan);
+void plan_follow_leaders(struct plan *plan);
 
 /* Counts the chunks that need each replicated function. False when that is far too
  * many: the walk then ends early, so that its cost stays proportional to the text. */
-bool callgraph_count_copies(struct plan *plan);
+bool plan_count_copies(struct plan *plan);
 
 /* The bytes that copies of functions may add to the program's text; beyond it, the functions that
  * add most are placed once and promoted. */
@@ -143,11 +143,11 @@ void content_cut(struct plan *plan, uint32_t most);
 
 /* exact.c: makes each kernel a unit and replicates every other function, and sets plan->is_exact.
  * False, with plan->single_reason set, if the program cannot be divided without changing code. */
-bool exact_begin(struct plan *plan);
+bool plan_begin_exact(struct plan *plan);
 
 /* exact.c: why the chunks are not worth their number: the repeated parts are too much of the
  * divided ones, or one chunk is nearly everything. Else NULL. */
-const char *exact_waste(struct plan *plan);
+const char *plan_exact_waste(struct plan *plan);
 
 /* owner.c: finds the owner chunk of each variable and alias, and the symbols to promote. */
 void owner_find(struct plan *plan);
@@ -225,7 +225,7 @@ struct chunk_context {
     const uint32_t *item_symbols; /* if chunks are parts of one text: of each of its items */
 };
 
-/* cut.c: writes the beginning of each chunk: .version, .target and .address_size. */
+/* verbatim.c: writes the beginning of each chunk: .version, .target and .address_size. */
 void chunk_write_header(struct chunk_context *context);
 
 /* Writes a part of a symbol's text, with the program's edits. */
@@ -239,19 +239,19 @@ struct gaps {
     struct text loc;      /* the first ".loc 1 2 3" of the text; empty where it has none */
 };
 
-const struct gaps *cut_gaps(const struct plan *plan);
+const struct gaps *verbatim_gaps(const struct plan *plan);
 
 /* The symbols of the functions among the items of the program's only module; NO_SYMBOL for any
  * other. */
-const uint32_t *cut_item_symbols(const struct plan *plan);
+const uint32_t *verbatim_item_symbols(const struct plan *plan);
 
 /* Writes the program's text without the functions that the chunk does not have, for a program whose
  * text goes to the assembler as it stands. */
-void cut_write(struct chunk_context *context);
+void verbatim_write(struct chunk_context *context);
 
 /* Writes a module that is a chunk of its own: its part of the program's text, with the program's
  * names for symbols. */
-void cut_write_module(const struct plan *plan, uint32_t index, struct writer *writer);
+void verbatim_write_module(const struct plan *plan, uint32_t index, struct writer *writer);
 
 /* bank4.c: the closing kernels, which end every chunk; NULL (none) unless the program calls
  * functions of the driver. They call these functions, so that bank 4 has the same order in all

@@ -1,13 +1,14 @@
-/* cut.c: the beginning of each chunk; modules that are chunks of their own, and chunks of a program
- * that is one text. Such a chunk is the text without the functions that it does not have; if there
- * are line tables, empty lines take their place.
+/* verbatim.c: the beginning of each chunk; and parts of the program as its text has them: modules
+ * that are chunks of their own, and chunks of a program that is one text. Such a chunk is the text
+ * without the functions that it does not have; if there are line tables, empty lines take their
+ * place.
  *
  * Line tables contain line numbers of the PTX, and the PTX itself. ptxas makes them for all kernels
  * of a text that has a .loc anywhere, even in a function that nothing calls and that it drops
  * (measured): every chunk ends with such a function. */
 
 #include "ptx/lexer.h"
-#include "split/plan.h"
+#include "split/internal.h"
 
 /* Writes a line of the header; messages of the assembler about it are about a module's line. */
 static void write_line(struct writer *writer, const struct program_line *from, const char *line)
@@ -72,7 +73,7 @@ static bool has_last_end(struct text text)
     return text.size > 0 && text.data[text.size - 1] == '\n';
 }
 
-const struct gaps *cut_gaps(const struct plan *plan)
+const struct gaps *verbatim_gaps(const struct plan *plan)
 {
     struct gaps *gaps = arena_zalloc(plan->arena, 1, sizeof *gaps);
 
@@ -95,7 +96,7 @@ static void finish_gaps(const struct gaps *gaps, struct writer *writer, const ch
     buffer_string(&writer->text, "\nret;\n}\n");
 }
 
-const uint32_t *cut_item_symbols(const struct plan *plan)
+const uint32_t *verbatim_item_symbols(const struct plan *plan)
 {
     const struct program_module *details = plan->program->details;
     const struct ptx_module *module = plan->program->modules[0];
@@ -132,7 +133,7 @@ static void write_item(struct chunk_context *context, const struct ptx_item *ite
         buffer_string(&context->writer.text, "\n");
 }
 
-void cut_write(struct chunk_context *context)
+void verbatim_write(struct chunk_context *context)
 {
     const struct ptx_module *module = context->plan->program->modules[0];
     const char *end = context->gaps ? context->gaps->text.data : module->text.data;
@@ -164,7 +165,7 @@ void cut_write(struct chunk_context *context)
         bank4_write(context->bank4, &context->writer);
 }
 
-void cut_write_module(const struct plan *plan, uint32_t index, struct writer *writer)
+void verbatim_write_module(const struct plan *plan, uint32_t index, struct writer *writer)
 {
     const struct ptx_module *module = plan->program->modules[index];
     const struct program_module *details = &plan->program->details[index];
