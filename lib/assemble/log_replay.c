@@ -150,7 +150,7 @@ struct piece {
     struct text lines;
 };
 
-struct exact_log {
+struct kernel_logs {
     struct arena arena;
     const struct chunks *chunks;
     struct table places; /* of kernels, by name */
@@ -160,7 +160,7 @@ struct exact_log {
     size_t capacity;
 };
 
-static void find_places(struct exact_log *log)
+static void find_places(struct kernel_logs *log)
 {
     const struct chunks *chunks = log->chunks;
     uint32_t place = FIRST_PLACE;
@@ -187,7 +187,7 @@ static struct text kernel_of(struct text line)
 
 /* Whether an earlier chunk's log has this line too, and it names no kernel and no line. Notes
  * belong to the message before them. */
-static bool is_repeated(struct exact_log *log, struct text line, uint32_t chunk)
+static bool is_repeated(struct kernel_logs *log, struct text line, uint32_t chunk)
 {
     struct log_line message;
 
@@ -196,14 +196,15 @@ static bool is_repeated(struct exact_log *log, struct text line, uint32_t chunk)
            table_add(&log->said, line, chunk) != chunk;
 }
 
-static void add_log_piece(struct exact_log *log, uint32_t place, uint32_t chunk, struct text lines)
+static void add_log_piece(struct kernel_logs *log, uint32_t place, uint32_t chunk,
+                          struct text lines)
 {
     if (lines.size > 0 && place != CLOSING_PLACE)
         ARENA_PUSH(&log->arena, log->pieces, log->count, log->capacity) =
             (struct piece){place, chunk, lines};
 }
 
-static void cut_log(struct exact_log *log, uint32_t chunk, struct text lines)
+static void cut_log(struct kernel_logs *log, uint32_t chunk, struct text lines)
 {
     uint32_t place = FIRST_PLACE;
     const char *begin = lines.data;
@@ -228,7 +229,7 @@ COMPARISON(compare_pieces, struct piece,
 
 void log_replay_exact(const struct chunks *chunks, const char *const *logs)
 {
-    struct exact_log log = {.chunks = chunks};
+    struct kernel_logs log = {.chunks = chunks};
 
     CONTEXT_DEFER(arena_cleanup, &log.arena);
     CONTEXT_DEFER(table_cleanup, &log.places);

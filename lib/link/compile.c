@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "diag/diag.h"
-#include "link/stages.h"
+#include "link/internal.h"
 #include "options/consensus.h"
 #include "os/program.h"
 #include "pool/pool.h"

@@ -6,7 +6,7 @@
  * a backslash, a bracket that would match another file. make cannot read line ends and semicolons,
  * after which it would run the rest as a command, wildcards, `~` at the beginning, and blanks and
  * backslashes at the end; nor a target with `=` or `%`. */
-#include "link/stages.h"
+#include "link/internal.h"
 
 #include <glob.h>
 

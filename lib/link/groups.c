@@ -1,5 +1,5 @@
 /* groups.c: compares the options of the members whose code is assembled. */
-#include "link/stages.h"
+#include "link/internal.h"
 
 #include "diag/diag.h"
 #include "options/consensus.h"

@@ -4,7 +4,7 @@
  *
  * This file has the order of the stages, and what is final after each. A stage reports its work
  * under -vv and to the observation (--report, -time, ...), and every error. */
-#include "link/stages.h"
+#include "link/internal.h"
 
 #include "diag/diag.h"
 #include "os/thread.h"

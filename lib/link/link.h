@@ -46,10 +46,10 @@ struct link_request {
     bool reads_files; /* read files, do not map them: a library has no handler for SIGBUS */
     const char *keep; /* --keep=DIR: folder for chunk PTX, chunk cubins, linked PTX; or NULL */
     const char *modules_file; /* -register-link-binaries: file for module ids; or NULL */
-    const char *reproduce;    /* --reproduce: see link/stages.h; or NULL */
+    const char *reproduce;    /* --reproduce: see link/internal.h; or NULL */
     struct reproduce_word *reproduce_words;
     size_t reproduce_word_count;
-    const char *dependency_file;       /* --dependency-file: see link/stages.h; or NULL */
+    const char *dependency_file;       /* --dependency-file: see link/internal.h; or NULL */
     const char *dependency_target;     /* --dependency-target, or NULL */
     const char *const *response_files; /* files that the command line was read from */
     size_t response_file_count;

@@ -1,6 +1,6 @@
 /* member_cubins.c: takes cubins from their containers one by one, then parses them in parallel,
  * which is two thirds of the work. */
-#include "link/stages.h"
+#include "link/internal.h"
 
 #include <elf.h>
 

@@ -1,5 +1,5 @@
 /* reproduce.c: each file gets a place in the tar's folder, and the words name it by that place. */
-#include "link/stages.h"
+#include "link/internal.h"
 
 #include <limits.h>
 #include <stdlib.h>

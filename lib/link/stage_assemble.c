@@ -7,7 +7,7 @@
 #include "assemble/assemble.h"
 #include "cubin/format.h"
 #include "diag/diag.h"
-#include "link/stages.h"
+#include "link/internal.h"
 #include "options/consensus.h"
 
 /* Under -lto users expect code that runs. If a ptxas is installed, says how to use it. */
@@ -147,7 +147,7 @@ static enum link_code assemble_all(struct link *link, struct cubins *cubins)
     const struct chunks *chunks = &link->cut.chunks;
     struct assemble_request wanted = stage_assemble_request(link, chunks);
     struct chunk_trial trial = {
-        .is_useful = exact_is_known, .argument = chunks, .is_asked = ATOMIC_FLAG_INIT};
+        .is_useful = joined_program_knows, .argument = chunks, .is_asked = ATOMIC_FLAG_INIT};
     enum link_code code;
 
     /* A plan's chunks are in memory, and no longer depend on any input. */
@@ -161,7 +161,7 @@ static enum link_code assemble_all(struct link *link, struct cubins *cubins)
     else if (wanted.trial && code == LINK_OK && !atomic_flag_test_and_set(&trial.is_asked))
         /* None was made here: they are from a cache or from other machines. */
         trial.has_failed =
-            !exact_is_known(chunks, (struct bytes){cubins->list->data, cubins->list->size});
+            !joined_program_knows(chunks, (struct bytes){cubins->list->data, cubins->list->size});
     link->assembled.is_unknown = trial.has_failed;
     if (code == LINK_NO_MEMORY)
         context_raise(LINK_NO_MEMORY);
@@ -288,7 +288,8 @@ static bool verify(struct link *link)
     CONTEXT_DEFER(cubins_free, &whole);
     split_whole(link);
     return assemble_all(link, &whole) == LINK_OK &&
-           exact_verify(chunk_cubin_bytes(&link->assembled.program), chunk_cubin_bytes(whole.list));
+           joined_program_verify(chunk_cubin_bytes(&link->assembled.program),
+                                 chunk_cubin_bytes(whole.list));
 }
 
 bool stage_join(struct link *link)
@@ -300,7 +301,7 @@ bool stage_join(struct link *link)
     if (!link->cut.chunks.is_exact)
         return true;
     if (!assembled->is_unknown &&
-        exact_make_program(&image, &link->cut.chunks, &assembled->cubins, &link->arena, &why)) {
+        joined_program_make(&image, &link->cut.chunks, &assembled->cubins, &link->arena, &why)) {
         assembled->program.data = buffer_take(&image, &assembled->program.size);
         diag_replay(&assembled->said);
         return !link->request->verify_split || verify(link);

@@ -12,7 +12,7 @@
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "join/join.h"
-#include "link/stages.h"
+#include "link/internal.h"
 #include "output/output.h"
 
 /* Whether a group's only chunk is libnvJitLink's PTX, unchanged. Measured: nvlink merges its cubin

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "diag/diag.h"
-#include "link/stages.h"
+#include "link/internal.h"
 #include "ptx/program.h"
 
 static bool selects_entries(const struct link *link)

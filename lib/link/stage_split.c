@@ -7,7 +7,7 @@
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "join/join.h"
-#include "link/stages.h"
+#include "link/internal.h"
 #include "output/output.h"
 #include "pool/pool.h"
 #include "ptx/program.h"
@@ -68,7 +68,7 @@ static uint64_t code_size(const struct link *link)
 /* Why the program must be assembled in one piece, as far as options and target tell; or NULL.
  * Measured on ptxas: these options change the order in which it compiles kernels, or the data that
  * it makes for all of them; the contents of an options file are not known here. */
-static const char *exact_probe_options(const struct link *link)
+static const char *find_option_obstacle(const struct link *link)
 {
     static const char *const parts[] = {
         "Ofc",  "fast-compile", "sanitize", "errors-visible", "preserve-relocs",
@@ -157,7 +157,7 @@ static bool assemble_both(struct probe *probe, const struct assemble_request *re
 
     DIAG_SILENCE();
     return assemble_chunks(&probe->chunk_cubins, &probe->chunks, request) == LINK_OK &&
-           exact_make_program(&probe->image, &probe->chunks, &probe->chunk_cubins, arena, &why) &&
+           joined_program_make(&probe->image, &probe->chunks, &probe->chunk_cubins, arena, &why) &&
            assemble_chunks(&probe->whole_cubin, &probe->whole, request) == LINK_OK &&
            probe->image.size == probe->whole_cubin.list->size &&
            memcmp(probe->image.data, probe->whole_cubin.list->data, probe->image.size) == 0;
@@ -165,7 +165,7 @@ static bool assemble_both(struct probe *probe, const struct assemble_request *re
 
 /* Sets link->cut.obstacle to the same, as far as ptxas's version tells, or a small program that it
  * is given, in chunks and in one piece. */
-static bool exact_probe_find(struct link *link)
+static bool find_probe_obstacle(struct link *link)
 {
     struct probe probe = {0};
     struct assemble_request request;
@@ -215,7 +215,7 @@ static void split_group(struct link *link, size_t group, const struct table *edi
                                              : SPLIT_MOST_CHUNKS,
         .is_exact = is_exact,
         .options = link->groups[group].options.words,
-        .exact_obstacle = link->cut.obstacle ?: exact_probe_options(link),
+        .exact_obstacle = link->cut.obstacle ?: find_option_obstacle(link),
         .has_lines = (link->agreement.line_info && !link->request->merge.strip_debug) ||
                      groups_tell_assembler(link, "lineinfo") ||
                      groups_tell_assembler(link, "line-info"),
@@ -311,7 +311,7 @@ static bool unite_chunks(struct link *link)
     if (!cut->chunks.is_exact || cut->chunks.count == 1 || state_distribution(link) ||
         link->request->dry_run)
         return true;
-    if (!exact_probe_find(link))
+    if (!find_probe_obstacle(link))
         return false;
     if (cut->obstacle)
         split_again(link, NULL);

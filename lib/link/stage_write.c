@@ -5,7 +5,7 @@
 
 #include "diag/diag.h"
 #include "input/used.h"
-#include "link/stages.h"
+#include "link/internal.h"
 #include "output/output.h"
 #include "ptx/program.h"
 

@@ -5,7 +5,7 @@
 
 #include "base/context.h"
 #include "cubin/cubin.h"
-#include "link/stages.h"
+#include "link/internal.h"
 
 bool whole_program_is(struct bytes data)
 {

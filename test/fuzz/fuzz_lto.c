@@ -6,7 +6,7 @@
  * of its symbols' names is their own. */
 #include <elf.h>
 
-#include "link/stages.h"
+#include "link/internal.h"
 #include "lto/job.h"
 #include "fuzz.h"
 

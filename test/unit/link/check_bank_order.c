@@ -1,7 +1,7 @@
 /* check_bank_order.c: a program that is joined of chunks has the functions of the driver in the
  * order that its kernels' calls lead to. The cubins are ptxas's, of fixtures/exact/closed.ptx. */
 
-#include "link/stages.h"
+#include "link/internal.h"
 #include "files.h"
 #include "suite.h"
 
@@ -51,8 +51,8 @@ TEST_LOOP(functions_have_the_order_of_the_calls, COUNT(declared))
         list[i].data = (uint8_t *)files[i].data;
         list[i].size = files[i].size;
     }
-    ok = exact_make_program(&image, &chunks, &(struct cubins){.list = list, .count = 2}, &arena,
-                            &why);
+    ok = joined_program_make(&image, &chunks, &(struct cubins){.list = list, .count = 2}, &arena,
+                             &why);
     ck_assert_msg(ok == !declared[_i].why, "%s", why);
     if (!ok)
         ck_assert_str_eq(why, declared[_i].why);

@@ -1,7 +1,7 @@
 /* check_whole_program.c: an executable cubin is taken over as it is, but for names that are changed
  * back. */
 
-#include "link/stages.h"
+#include "link/internal.h"
 #include "files.h"
 #include "suite.h"
 

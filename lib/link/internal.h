@@ -1,4 +1,4 @@
-/* stages.h: the stages, in the order in which link.c runs them, and the rest of the room.
+/* internal.h: the stages, in the order in which link.c runs them, and the rest of the room.
  *
  * A stage reads the results of earlier ones, makes its own, and reports its work under -vv and to
  * link->observation. False after an error; all errors have been reported. */
@@ -89,7 +89,7 @@ bool compile_to_ltoir(struct link *link);
 
 bool stage_split(struct link *link);
 
-/* exact.c: joins the chunks of an exact split to one program
+/* joined_program.c: joins the chunks of an exact split to one program
  *
  * Each chunk's cubin is a whole program with a share of the kernels; joined, they are what the
  * assembler would have made of all kernels. The parts that they share must be the same in all of
@@ -98,16 +98,16 @@ bool stage_split(struct link *link);
 
 /* Joins `cubins`, those of `chunks`, into the program's, in `image`. False when they do not fit
  * together; *why then says how ("chunk 2 has another .nv.constant3"), in `arena`. */
-bool exact_make_program(struct buffer *image, const struct chunks *chunks,
-                        const struct cubins *cubins, struct arena *arena, const char **why);
+bool joined_program_make(struct buffer *image, const struct chunks *chunks,
+                         const struct cubins *cubins, struct arena *arena, const char **why);
 
 /* Whether the cubin of one of `chunks` is written in a form that can be joined; true where there is
  * no memory to tell. A pool's task may call it. */
-bool exact_is_known(const void *chunks, struct bytes cubin);
+bool joined_program_knows(const void *chunks, struct bytes cubin);
 
 /* --verify-split: compares the program made of chunks with `whole`, which the assembler made of all
  * kernels at once. The error names the first section that differs. */
-bool exact_verify(struct bytes program, struct bytes whole);
+bool joined_program_verify(struct bytes program, struct bytes whole);
 
 /* stage_assemble.c: from the chunks to their cubins, or to the program's */
 

@@ -1,10 +1,11 @@
-/* exact.c: joins chunks to one program, and checks that the assembler would have made the same one.
+/* joined_program.c: joins chunks to one program, and checks that the assembler would have made the
+ * same one.
  *
  * The join compares the parts that all chunks must share. But the order of bank 4 depends on which
  * kernel calls which function of the driver (split/bank4.c). The splitter reads these calls from
  * the PTX, and the assembler drops calls that are never made. So the order is computed again from
  * the calls in the cubin, and compared. */
-#include "link/stages.h"
+#include "link/internal.h"
 
 #include "base/search.h"
 #include "diag/diag.h"
@@ -126,8 +127,8 @@ static struct exact_join_request request_for(const struct chunks *chunks,
     };
 }
 
-bool exact_make_program(struct buffer *image, const struct chunks *chunks,
-                        const struct cubins *cubins, struct arena *arena, const char **why)
+bool joined_program_make(struct buffer *image, const struct chunks *chunks,
+                         const struct cubins *cubins, struct arena *arena, const char **why)
 {
     const struct exact_join_request request = request_for(chunks, cubins, arena);
     struct exact_join_difference difference;
@@ -189,7 +190,7 @@ static enum link_code try_chunk(void *argument)
     return LINK_OK;
 }
 
-bool exact_is_known(const void *chunks, struct bytes cubin)
+bool joined_program_knows(const void *chunks, struct bytes cubin)
 {
     struct trial trial = {.chunks = chunks, .file = cubin};
     struct diag_sink unheard = {0};
@@ -215,7 +216,7 @@ static struct text first_difference(const struct cubin *program, const struct cu
     return TEXT("the file's header");
 }
 
-bool exact_verify(struct bytes program, struct bytes whole)
+bool joined_program_verify(struct bytes program, struct bytes whole)
 {
     struct cubin joined = {0}, single = {0};
 
