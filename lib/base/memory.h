@@ -8,7 +8,7 @@
 #include <stdarg.h>
 
 #include "base/context.h"
-#include "base/text.h"
+#include "base/table.h"
 
 /* `count` * `size` bytes, uninitialised or zeroed, for free(). Never NULL, even for 0 bytes. */
 void *memory_alloc(size_t count, size_t size);

@@ -2,7 +2,7 @@
  * with a per-process secret, so that nobody can choose names that collide. Slots are small, since
  * they are accessed at random: keys and values are in an array of their own, in the order of
  * insertion, and stay there when the slots grow. */
-#include "base/text.h"
+#include "base/table.h"
 
 #include <pthread.h>
 #include <stdlib.h>

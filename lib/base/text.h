@@ -1,4 +1,4 @@
-/* text.h: views of bytes that somebody else owns, tables of names, and numbers in bytes.
+/* text.h: views of bytes that somebody else owns, and numbers in bytes.
  *
  * Everything that is parsed (files, fatbin payloads, PTX, symbol names) stays where it was mapped
  * or inflated; modules pass views, never copies, and never rely on a final NUL. */
@@ -199,42 +199,6 @@ static inline bool bytes_slice(struct bytes whole, uint64_t offset, uint64_t siz
     *part = (struct bytes){whole.data ? whole.data + offset : NULL, (size_t)size};
     return true;
 }
-
-/* Tables: hash tables from names to numbers.
- *
- * The values are the caller's own array indexes, so that iteration is over the caller's array and
- * never over hash order: nothing that is printed or written can depend on hashing. So the hash may
- * differ from process to process, and names in hostile inputs cannot be chosen to collide.
- * Keys are views that must live as long as the table. Start with `struct table t = {0};`. */
-/* What table_find returns for an unknown name; no value may equal it. */
-#define TABLE_NONE UINT32_MAX
-
-struct table_slot;
-struct table_entry;
-
-struct table {
-    struct table_slot *slots;
-    struct table_entry *entries; /* in the order of insertion */
-    size_t count;
-    size_t capacity; /* slots, a power of two, or 0 */
-};
-
-/* The value stored under `key`, or TABLE_NONE. */
-uint32_t table_find(const struct table *table, struct text key);
-
-/* Stores `value` under `key` unless the key is there already; returns the value now stored
- * (`value` itself when it was new). Raises LINK_NO_MEMORY. */
-uint32_t table_add(struct table *table, struct text key, uint32_t value);
-
-/* Stores `value` under `key`, replacing what is there. Raises LINK_NO_MEMORY. */
-void table_set(struct table *table, struct text key, uint32_t value);
-
-/* Makes room for `count` more keys, so that the table need not grow while they are added. */
-void table_reserve(struct table *table, size_t count);
-
-/* The second is for CONTEXT_DEFER. */
-void table_free(struct table *table);
-void table_cleanup(void *table);
 
 /* Reading little-endian numbers at any alignment. The caller checks that the bytes are there. */
 static inline uint16_t little_u16(const uint8_t *bytes)
