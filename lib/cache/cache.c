@@ -1,7 +1,7 @@
 /* cache.c: finds, reads, writes and counts entries.
  *
  * A fault in an entry makes it a miss; one in the folder is reported once, at the end. */
-#include "cache/cache.h"
+#include "cache/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -165,7 +165,7 @@ static bool write_values(int fd, const struct entry_header *header, const struct
 {
     bool ok = descriptor_write(fd, header, sizeof *header);
 
-    for (unsigned i = 0; i < ENTRY_PARTS && ok; i++)
+    for (unsigned i = 0; i < CACHE_PARTS && ok; i++)
         ok = descriptor_write(fd, value->parts[i].data, value->parts[i].size);
     return ok;
 }

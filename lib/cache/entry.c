@@ -3,7 +3,7 @@
  * Cache contents end up in a program that somebody runs, so data that others could have written is
  * not used. Mode and owner are checked on the open folder, not on its path; an access list that
  * lets others write shows in the group's bits. */
-#include "cache/cache.h"
+#include "cache/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -35,7 +35,7 @@ uint64_t entry_size(const struct cache_value *value)
 {
     uint64_t size = ENTRY_HEADER_SIZE;
 
-    for (unsigned i = 0; i < ENTRY_PARTS; i++)
+    for (unsigned i = 0; i < CACHE_PARTS; i++)
         size += value->parts[i].size;
     return size;
 }
@@ -45,12 +45,12 @@ bool entry_header(struct entry_header *header, const struct cache_key *key,
 {
     *header = (struct entry_header){
         .format = FORMAT,
-        .part_count = ENTRY_PARTS,
+        .part_count = CACHE_PARTS,
         .key = *key,
         .nanoseconds = value->nanoseconds,
     };
     memcpy(header->magic, MAGIC, sizeof header->magic);
-    for (unsigned i = 0; i < ENTRY_PARTS; i++) {
+    for (unsigned i = 0; i < CACHE_PARTS; i++) {
         const struct bytes *part = &value->parts[i];
 
         if (part->size > ENTRY_LARGEST)
@@ -68,10 +68,10 @@ bool entry_fits(const struct entry_header *header, uint64_t size, const struct c
 
     if (size < ENTRY_HEADER_SIZE || size > ENTRY_LARGEST ||
         memcmp(header->magic, MAGIC, sizeof header->magic) != 0 || header->format != FORMAT ||
-        header->part_count != ENTRY_PARTS || memcmp(&header->key, key, sizeof *key) != 0 ||
+        header->part_count != CACHE_PARTS || memcmp(&header->key, key, sizeof *key) != 0 ||
         !has_hash(header->hash, header, offsetof(struct entry_header, hash)))
         return false;
-    for (unsigned i = 0; i < ENTRY_PARTS; i++) {
+    for (unsigned i = 0; i < CACHE_PARTS; i++) {
         if (header->parts[i].size > rest)
             return false;
         rest -= header->parts[i].size;
@@ -84,7 +84,7 @@ bool entry_read(struct cache_value *value, const struct entry_header *header, st
     struct cache_value result = {.nanoseconds = header->nanoseconds};
     uint64_t offset = 0;
 
-    for (unsigned i = 0; i < ENTRY_PARTS; i++) {
+    for (unsigned i = 0; i < CACHE_PARTS; i++) {
         struct bytes *part = &result.parts[i];
 
         if (!bytes_slice(data, offset, header->parts[i].size, part) ||

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/search.h"
-#include "cache/cache.h"
+#include "cache/internal.h"
 
 const struct cache_policy cache_policy_default = {
     .percent = 75,

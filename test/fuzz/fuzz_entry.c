@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <xxhash.h>
 
-#include "cache/cache.h"
+#include "cache/internal.h"
 #include "fuzz.h"
 
 static void mend(uint8_t *at, const uint8_t *data, size_t size)
@@ -18,7 +18,7 @@ static void mend_parts(struct entry_header *header, const uint8_t *entry, size_t
 {
     size_t at = ENTRY_HEADER_SIZE;
 
-    for (unsigned i = 0; i < ENTRY_PARTS; i++) {
+    for (unsigned i = 0; i < CACHE_PARTS; i++) {
         const uint64_t length = header->parts[i].size;
 
         if (length > size - at)
@@ -35,7 +35,7 @@ static void check(const uint8_t *entry, size_t size, const struct cache_key *key
     const uint8_t *at = entry + ENTRY_HEADER_SIZE;
     struct entry_header header;
 
-    for (unsigned i = 0; i < ENTRY_PARTS; i++) {
+    for (unsigned i = 0; i < CACHE_PARTS; i++) {
         if (value->parts[i].data != at || value->parts[i].size > (size_t)(entry + size - at))
             abort();
         at += value->parts[i].size;

@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "cache/cache.h"
+#include "cache/internal.h"
 #include "files.h"
 #include "messages.h"
 #include "os/file.h"
@@ -113,7 +113,7 @@ static bool find_number(uint64_t number)
 
     if (!cache_lookup(cache, CACHE_CHUNK, &key, &value))
         return false;
-    for (unsigned i = 0; i < ENTRY_PARTS; i++) {
+    for (unsigned i = 0; i < CACHE_PARTS; i++) {
         ck_assert_uint_eq(value.parts[i].size, sample.parts[i].size);
         ck_assert(value.parts[i].size == 0 ||
                   memcmp(value.parts[i].data, sample.parts[i].data, value.parts[i].size) == 0);
