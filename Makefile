@@ -121,7 +121,7 @@ $(SCRIPTS:%=$(BUILD)/%) $(BUILD)/minilink-shim: $(BUILD)/%: cmd/% lib/link/link.
 TEXTS = $(addprefix lib/observe/page/page.,html css js)
 $(BUILD)/texts.c: $(TEXTS) Makefile
 	$(Q)mkdir -p $(@D)
-	$(Q){ echo '#include "observe/facts.h"'; for text in $(TEXTS); do \
+	$(Q){ echo '#include "observe/internal.h"'; for text in $(TEXTS); do \
 	    echo "const char $$(basename $$text | tr . _)[] ="; sed 's/[\\"]/\\&/g; s/.*/"&\\n"/' $$text; echo ';'; done; } > $@
 
 $(BUILD)/libminilink.a: $(LIB_OBJECTS)

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "observe/facts.h"
+#include "observe/internal.h"
 
 #define MS           UINT64_C(1000000) /* nanoseconds */
 #define START        (1000 * MS)

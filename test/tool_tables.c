@@ -9,7 +9,7 @@
 #include "input/hostobj.h"
 #include "ptx/lexer.h"
 #include "language/syntax.h"
-#include "toy/unit.h"
+#include "toy/internal.h"
 
 static void print_targets(void)
 {

@@ -2,7 +2,7 @@
  *
  * The link thread makes the work items, has them run (dispatch.h), and takes the results in chunk
  * order when all have ended; a worker sees only its own item. */
-#include "assemble/workitem.h"
+#include "assemble/internal.h"
 
 #include "base/search.h"
 #include "diag/events.h"

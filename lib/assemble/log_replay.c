@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "assemble/workitem.h"
+#include "assemble/internal.h"
 #include "base/search.h"
 #include "diag/log_line.h"
 #include "ptx/lexer.h"

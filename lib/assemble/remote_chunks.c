@@ -1,6 +1,6 @@
 /* remote_chunks.c: makes jobs from items, the command of a job, and items' results from jobs; and,
  * on the other machine, does such a job. */
-#include "assemble/workitem.h"
+#include "assemble/internal.h"
 
 #include "diag/events.h"
 #include "distribute/files.h"

@@ -1,5 +1,5 @@
 /* workitem.c: assembles an item under a recovery point; finds and keeps results in the cache. */
-#include "assemble/workitem.h"
+#include "assemble/internal.h"
 
 #include <stdlib.h>
 

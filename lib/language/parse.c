@@ -3,7 +3,7 @@
  * A statement is a block, a label, a directive or an instruction; after an error the rest of the
  * statement is skipped, so that one run reports all errors, up to a limit. Registers and variables
  * must be declared before use; labels need not be. */
-#include "language/parser.h"
+#include "language/internal.h"
 
 /* The bytes from the current token to the first that cannot be part of an opcode or modifier. */
 static struct text spelling_at(const struct body_parser *parser)

@@ -4,7 +4,7 @@
  * Compatible types, measured on ptxas: bits match every type of their size; signed and unsigned
  * integers match each other; floats only floats; halves, packed and small floats only bits. An
  * integer literal is not a float, and a double literal is rounded if a float is expected. */
-#include "language/parser.h"
+#include "language/internal.h"
 
 #include "base/search.h"
 

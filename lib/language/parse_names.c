@@ -8,7 +8,7 @@
  * Labels are used before they are defined and belong to the innermost braces around them: when a
  * block ends, each of its labels takes those uses of its name since the block began that no block
  * inside has taken. This takes linear time for any nesting. */
-#include "language/parser.h"
+#include "language/internal.h"
 
 /* Marks a name whose scopes are all closed, since entries cannot be removed from tables. */
 #define FORGOTTEN (NO_INDEX - 1)

@@ -2,7 +2,7 @@
  *
  * Operands are read onto a stack, so that nested ones (a vector in an address) can be copied into
  * the arena with their exact number when their bracket closes. */
-#include "language/parser.h"
+#include "language/internal.h"
 
 /* An address in a list with a vector in it is the deepest that PTX has. */
 #define DEEPEST_OPERAND 4u

@@ -7,7 +7,7 @@
 
 #include "diag/diag.h"
 #include "input/rawcode.h"
-#include "lto/llvm.h"
+#include "lto/llvm_internal.h"
 #include "pool/pool.h"
 
 /* Most batches of modules that are compiled separately: a child takes as long to load the library

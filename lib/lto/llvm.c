@@ -2,7 +2,7 @@
  *
  * LLVM ends the process on input that it cannot handle, and may print: this runs in a child, and
  * frees nothing at the end. */
-#include "lto/llvm.h"
+#include "lto/llvm_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* llvm_module.c: loads the library and its functions by name; walks over functions, variables and
  * metadata; and has the passes of a module. */
-#include "lto/llvm.h"
+#include "lto/llvm_internal.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
  *
  * The bitcode itself records the parts: a function has its part as an attribute, and private
  * symbols become visible after the passes of parts. */
-#include "lto/llvm.h"
+#include "lto/llvm_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

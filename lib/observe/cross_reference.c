@@ -6,7 +6,7 @@
 #include "cubin/format.h"
 #include "diag/symbol_names.h"
 #include "input/member.h"
-#include "observe/facts.h"
+#include "observe/internal.h"
 #include "ptx/module.h"
 #include "ptx/program.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/search.h"
 #include "facts/cubins.h"
-#include "observe/facts.h"
+#include "observe/internal.h"
 
 const char *const facts_class_names[FACT_CLASSES] = {
     [FACT_CODE] = "code",       [FACT_CONSTANTS] = "constants", [FACT_DATA] = "data",

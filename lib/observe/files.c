@@ -7,7 +7,7 @@
 
 #include "diag/diag.h"
 #include "diag/escape.h"
-#include "observe/facts.h"
+#include "observe/internal.h"
 #include "os/file.h"
 #include "output/output.h"
 

@@ -13,7 +13,7 @@
 #include <stdio.h>
 
 #include "diag/escape.h"
-#include "observe/facts.h"
+#include "observe/internal.h"
 
 static void put_map_members(const struct observation *seen, struct buffer *out)
 {

@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/search.h"
 #include "diag/escape.h"
-#include "observe/facts.h"
+#include "observe/internal.h"
 #include "os/exec.h"
 #include "output/output.h"
 #include "ptx/module.h"

@@ -7,7 +7,7 @@
 
 #include "diag/symbol_names.h"
 #include "diag/json_tree.h"
-#include "observe/facts.h"
+#include "observe/internal.h"
 #include "options/consensus.h"
 
 /* Increase this when something is removed or changes its meaning. */

@@ -7,7 +7,7 @@
  * one per chunk, with its kernels; per worker, with its chunks; and per function that the built-in
  * assembler compiled. Items of lists have blanks between; a blank or comma in a name is spelled
  * out. */
-#include "observe/facts.h"
+#include "observe/internal.h"
 
 #include <inttypes.h>
 #include <stdio.h>

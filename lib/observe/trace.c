@@ -7,7 +7,7 @@
 
 #include "base/search.h"
 #include "diag/json_tree.h"
-#include "observe/facts.h"
+#include "observe/internal.h"
 
 #define PROCESS 1u /* every event needs a process; the number is arbitrary */
 

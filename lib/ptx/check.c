@@ -4,7 +4,7 @@
  *
  * Look-ups for notes are made only for messages that are shown, and for all of these at once: one
  * pass over the program, and one child that demangles all names. */
-#include "ptx/link.h"
+#include "ptx/internal.h"
 
 #include "diag/symbol_names.h"
 #include "input/member.h"

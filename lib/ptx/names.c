@@ -6,7 +6,7 @@
 
 #include "base/search.h"
 #include "ptx/lexer.h"
-#include "ptx/link.h"
+#include "ptx/internal.h"
 
 struct naming {
     struct program *program;

@@ -7,7 +7,7 @@
  * Dead text is not scanned. */
 
 #include "input/used.h"
-#include "ptx/link.h"
+#include "ptx/internal.h"
 
 /* Parses all modules of the sources. Goes on with the next source at a module with errors: what
  * follows in the same one would only repeat them. */

@@ -12,7 +12,7 @@
  * chunks rewrites these places. */
 #include "base/search.h"
 #include "ptx/lexer.h"
-#include "ptx/link.h"
+#include "ptx/internal.h"
 
 /* The scanner's position in a statement. */
 struct statement {

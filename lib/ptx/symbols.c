@@ -5,7 +5,7 @@
  * Sizes, spaces and prototypes must agree. */
 #include "base/search.h"
 #include "ptx/declaration.h"
-#include "ptx/link.h"
+#include "ptx/internal.h"
 
 struct resolver {
     struct program *program;

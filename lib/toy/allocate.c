@@ -13,7 +13,7 @@
  *
  * Memory: before the body is parsed, the parameters become symbols, or registers if they are
  * declared as such. After allocation, when spills are known, every symbol gets its offset. */
-#include "toy/unit.h"
+#include "toy/internal.h"
 
 #include "base/search.h"
 #include "language/syntax.h"

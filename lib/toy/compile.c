@@ -2,7 +2,7 @@
  *
  * The code here only reads the function and the declarations that it names, so the result does not
  * depend on the function's chunk. */
-#include "toy/unit.h"
+#include "toy/internal.h"
 
 #include "base/search.h"
 #include "language/syntax.h"

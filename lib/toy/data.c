@@ -5,7 +5,7 @@
  * placed here: its symbol's value is its alignment and its section has the sum of the sizes, since
  * the linker lays out shared memory for each kernel. ptxas numbers the names of body variables by
  * scope; here they are called FUNCTION$VARIABLE, which does not depend on the chunk. */
-#include "toy/unit.h"
+#include "toy/internal.h"
 
 #include <elf.h>
 

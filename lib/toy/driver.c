@@ -3,7 +3,7 @@
  * Each phase is a function here, or in the file that does its work; only the table has the
  * description's number and heading for it. All state of a chunk is in one struct unit, which the
  * last phases free in any case, even if memory runs out. */
-#include "toy/unit.h"
+#include "toy/internal.h"
 
 #include <stdio.h>
 

@@ -4,7 +4,7 @@
  * twins for its intermediate code are left out, since there is none. Symbols need the sections'
  * indices, and most contents need the symbols' indices: sections are entered first, then symbols,
  * then contents. */
-#include "toy/unit.h"
+#include "toy/internal.h"
 
 #include "cubin/format.h"
 #include "facts/cubins.h"

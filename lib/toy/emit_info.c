@@ -1,5 +1,5 @@
 /* emit_info.c: EIATTR records, in the order of ptxas for sm_90; the call graph; and notes. */
-#include "toy/unit.h"
+#include "toy/internal.h"
 
 #include "cubin/contents.h"
 #include "cubin/cubin.h"

@@ -3,7 +3,7 @@
  * Sections first, then names reserved for the driver and the linker, then the chunk's local, weak
  * and global symbols, each in order of the text. As in ptxas's output, weak symbols stand among the
  * locals; external functions have symbols only if they are used, external variables always. */
-#include "toy/unit.h"
+#include "toy/internal.h"
 
 #include "cubin/format.h"
 

@@ -9,7 +9,7 @@
  * The order is ptxas's, on which join/join.h relies: the last kernel of the text comes first,
  * and names, symbols and records are in that order, those that belong to no kernel before them.
  * Sections are ordered by kind. */
-#include "toy/unit.h"
+#include "toy/internal.h"
 
 #include "base/search.h"
 #include "cubin/format.h"

@@ -5,7 +5,7 @@
  * Measured on ptxas, -c: the kernel's limit matters, not its use. ptxas reports every pair of
  * kernel and function; here each function is reported once, with the kernel of the lowest limit, so
  * that the call graph is walked once for any number of kernels. */
-#include "toy/unit.h"
+#include "toy/internal.h"
 
 #include "base/search.h"
 

@@ -10,7 +10,7 @@
  * must exist (those of variables are accepted). Without -c, ptxas crashes on an alias or a
  * variable. ptxas also drops functions that only initial values refer to; here they are kept, since
  * the reference has to be written. */
-#include "toy/unit.h"
+#include "toy/internal.h"
 
 #include "language/syntax.h"
 #include "ptx/declaration.h"

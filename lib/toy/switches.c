@@ -8,7 +8,7 @@
  * ptxas 13.0 to 13.4 (13.5 ignores -pic). The choice of the mode is that of ptxas 13.0; from 13.3
  * on -astoolspatch goes with -c. --assyscall, which the description lists with the flags of modes,
  * is not an option of ptxas. */
-#include "toy/unit.h"
+#include "toy/internal.h"
 
 #include <stdlib.h>
 

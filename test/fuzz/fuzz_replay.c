@@ -1,5 +1,5 @@
 /* fuzz_replay.c: any bytes as the log of an assembler. */
-#include "assemble/workitem.h"
+#include "assemble/internal.h"
 #include "fuzz.h"
 #include "split/internal.h"
 

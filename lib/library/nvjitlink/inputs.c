@@ -15,7 +15,7 @@
 #include "input/file.h"
 #include "input/rawcode.h"
 #include "library/handle.h"
-#include "library/nvjitlink/link.h"
+#include "library/nvjitlink/internal.h"
 
 #define FATBIN_VERSION 1
 #define LTOIR_TARGET   0x1au /* of its header: ten times the number of its target (measured) */

@@ -9,7 +9,7 @@
 
 #include "base/clock.h"
 #include "library/handle.h"
-#include "library/nvjitlink/link.h"
+#include "library/nvjitlink/internal.h"
 #include "library/nvjitlink/versions.def"
 #include "link/state.h"
 

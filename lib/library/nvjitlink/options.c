@@ -4,7 +4,7 @@
  * 13.5 (test/nvjitlink/options), and those of 12.9 and 13.5 are followed: names without a value are
  * compared up to their length, so that anything may follow them; names with `=` must be whole.
  * Anything that begins with -r asks for a relocatable result. A wrong option ends the reading. */
-#include "library/nvjitlink/link.h"
+#include "library/nvjitlink/internal.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * If this library replaces NVIDIA's, the loader finds it under NVIDIA's name: passing LTO-IR to
  * that would pass it to this library again, without end. So every libnvJitLink that is found is
  * examined: this one has a section of its own, which copies of the file have, too. */
-#include "library/nvjitlink/link.h"
+#include "library/nvjitlink/internal.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "assemble/assemble.h"
-#include "assemble/workitem.h"
+#include "assemble/internal.h"
 #include "base/memory.h"
 #include "diag/log_line.h"
 #include "messages.h"

@@ -1,6 +1,6 @@
 /* What nvJitLink's inputs are, by their first bytes, and what the heads in fatbins say. */
 
-#include "library/nvjitlink/link.h"
+#include "library/nvjitlink/internal.h"
 #include "suite.h"
 
 #define FATBIN "\x50\xed\x55\xba"

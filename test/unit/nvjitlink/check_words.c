@@ -1,6 +1,6 @@
 /* What minilink is told for options of nvJitLink. */
 
-#include "library/nvjitlink/link.h"
+#include "library/nvjitlink/internal.h"
 #include "suite.h"
 
 #define MOST 8

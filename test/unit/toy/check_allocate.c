@@ -6,7 +6,7 @@
  * to be computed a second time: a register that is overwritten too early shows as a wrong value. */
 
 #include "language/syntax.h"
-#include "toy/unit.h"
+#include "toy/internal.h"
 #include "suite.h"
 
 #define PHYSICAL  256

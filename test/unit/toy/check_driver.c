@@ -7,7 +7,7 @@
 
 #include "pool/dispatch.h"
 #include "facts/targets.h"
-#include "toy/unit.h"
+#include "toy/internal.h"
 #include "job_fixture.h"
 
 #define KERNEL ".visible .entry k() { ret; }\n"

@@ -1,6 +1,6 @@
 /* check_mode.c: what the built-in assembler compiles in each mode, and to what. What is expected
  * was measured on ptxas 13.0; test/diff/driver.sh compares where there is one. */
-#include "toy/unit.h"
+#include "toy/internal.h"
 #include "job_fixture.h"
 
 /* --- Phases 6, 13 and 15: modes, and what is compiled in each. --- */

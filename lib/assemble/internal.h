@@ -1,4 +1,4 @@
-/* workitem.h: one chunk as a task of the pool.
+/* internal.h: one chunk as a task of the pool.
  *
  * minilink-internals(7), Work items. The 40 bytes are those of the description; the worker only
  * unpacks them, calls the assembler and stores the result code. It reaches everything else through

@@ -1,4 +1,4 @@
-/* unit.h: the state of assembling one chunk, and the functions of its phases, by file.
+/* internal.h: the state of assembling one chunk, and the functions of its phases, by file.
  *
  * minilink-internals(7), EMBEDDED DRIVER. If ptxas was measured to differ from the description, the
  * phase does what was measured, and its comment says so. A function that returns false has reported

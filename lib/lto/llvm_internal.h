@@ -1,4 +1,4 @@
-/* llvm.h: one compilation of LLVM bitcode to PTX by libLLVM, in a child (job.h).
+/* llvm_internal.h: one compilation of LLVM bitcode to PTX by libLLVM, in a child (job.h).
  *
  * Each option of the job is a word:
  * - arch=sm_90: the target;

@@ -1,4 +1,4 @@
-/* link.h: struct nvJitLink, for the files of this folder. */
+/* internal.h: struct nvJitLink, for the files of this folder. */
 #pragma once
 
 #include "facts/targets.h"

@@ -1,4 +1,4 @@
-/* parser.h: the state shared by the files of the body parser (parse*.c); private to them.
+/* internal.h: the state shared by the files of the body parser (parse*.c).
  *
  * Errors are those of ptx/parser.h: after one, nothing moves until the statement has ended. */
 #pragma once

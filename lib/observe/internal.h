@@ -1,4 +1,4 @@
-/* facts.h: facts observed about a link, for the code that prints them. Private to observe/.
+/* internal.h: facts observed about a link, for the code that prints them.
  *
  * Members, chunks, functions and sections are identified by their index in the arrays here;
  * FACT_NONE is none. Texts live until the end of the link, in the arena, or are literals. */

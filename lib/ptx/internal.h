@@ -1,4 +1,4 @@
-/* link.h: the steps of program_link, in their order. Private to ptx/. */
+/* internal.h: the steps of program_link, in their order. */
 #pragma once
 
 #include "ptx/program.h"
