@@ -24,7 +24,7 @@ mkdir -p tree/build tree/test/jobs tree/test/diff tree/test/gpu tree/test/golden
 cp "$ROOT/test/run" "$ROOT/test/run-golden" tree/test
 printf '#!/bin/sh\necho "100%%: Checks: 3, Failures: 0, Errors: 0"\n' > tree/build/check_one
 printf '#!/bin/sh\necho "$(pwd) $BUILD"\ncase "$(pwd)$BUILD" in *[!A-Za-z0-9/._-]*) echo "0 passed, 1 failed"; exit 1 ;; esac\ntest -x $BUILD/check_one && echo "2 passed, 0 failed"\n' > tree/test/jobs/one.sh
-printf '#!/bin/sh\necho "4 passed, 0 failed, 5 skipped"\n' > tree/test/diff/two.sh
+printf '#!/bin/sh\necho "skipped in ${TMPDIR:-no folder}"\necho "4 passed, 0 failed, 5 skipped"\n' > tree/test/diff/two.sh
 printf '#!/bin/sh\necho "0 passed, 0 failed, 1 skipped"\n' > tree/test/gpu/run.sh
 printf 'test -x $BUILD/check_one && cat $ROOT/test/golden/one/in\n' > tree/test/golden/one/cmd
 echo text > tree/test/golden/one/in
@@ -33,6 +33,8 @@ chmod +x tree/build/check_one tree/test/*/*.sh
 alone() { env -u BUILD -u SANITIZE "$@"; }
 expect "all that passes" 0 '^10 passed, 0 failed$' alone tree/test/run
 expect "what is skipped" 0 '^6 skipped$' alone tree/test/run
+mkdir bin && printf '#!/bin/sh\nexit 1\n' > bin/df && chmod +x bin/df
+expect "memory of unknown size" 0 'skipped in no folder$' alone env -u TMPDIR PATH="$PWD/bin:$PATH" tree/test/run
 echo 'exit 1' >> tree/build/check_one
 expect "what fails" 1 '^10 passed, 1 failed$' alone tree/test/run
 echo other > tree/test/golden/one/stdout
