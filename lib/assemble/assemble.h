@@ -78,30 +78,13 @@ const char *assembler_code_text(int code);
 /* Looks for ptxas, as toolkit_find_ptxas() does, which describes the result and `search`. */
 char *ptxas_find(const struct assembler_request *request, struct toolkit_search *search);
 
-/* Finds ptxas without running it. False, and a fatal diagnostic that lists the places searched. */
-bool ptxas_open(struct ptxas *ptxas, const struct assembler_request *request);
-
 /* -vv: tells, the first time, which ptxas was taken and why. */
 void ptxas_tell(struct ptxas *ptxas);
-
-/* The last two lines of `ptxas --version`, the release and the build. Runs ptxas on the first call,
- * which takes 3 ms (13.0). NULL, and a fatal diagnostic, when it cannot be run. */
-const char *ptxas_version(struct ptxas *ptxas);
-
-void ptxas_close(struct ptxas *ptxas);
-
-/* The options of ptxas for the job, without its files, in nvlink's order, which shows in the
- * cubin's notes. In `arena`; ends with NULL. */
-const char *const *ptxas_options(struct arena *arena, const struct minilink_job *job);
 
 /* Starts ptxas for the first job with the same options as `job`, whose text is not used, up to
  * where it opens its input (os/fork_server.h): more than half of the 9 ms that ptxas 13.0 takes for
  * a kernel. A failure has no effect. */
 void ptxas_start_ahead(const struct ptxas *ptxas, const struct minilink_job *job);
-
-/* The assemble() of the interface; `state` is the struct ptxas. In mode WHOLE the cubin is an
- * executable, which nothing more can be linked with. */
-int ptxas_assemble(void *state, const struct minilink_job *job, struct minilink_result *result);
 
 /* A question about the first chunk that is assembled: when its cubin is of no use, those of the
  * others are not, either, and they are stopped. */

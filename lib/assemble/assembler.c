@@ -1,6 +1,6 @@
 /* assembler.c: opens each assembler (the built-in one, ptxas, a plug-in), finds its identity for
  * cache keys, and has the texts for result codes. */
-#include "assemble/assemble.h"
+#include "assemble/internal.h"
 
 #include <dlfcn.h>
 #include <errno.h>

@@ -136,3 +136,21 @@ void log_replay(const struct chunks *chunks, const struct chunk *chunk, struct t
  * these lines, whichever chunk a kernel is in. Messages about closing kernels are left out, and
  * those about the whole program are printed once. Raises LINK_NO_MEMORY. */
 void log_replay_exact(const struct chunks *chunks, const char *const *logs);
+
+/* ptxas.c: finds ptxas without running it. False, and a fatal diagnostic that lists the places
+ * searched. */
+bool ptxas_open(struct ptxas *ptxas, const struct assembler_request *request);
+
+/* The last two lines of `ptxas --version`, the release and the build. Runs ptxas on the first call,
+ * which takes 3 ms (13.0). NULL, and a fatal diagnostic, when it cannot be run. */
+const char *ptxas_version(struct ptxas *ptxas);
+
+void ptxas_close(struct ptxas *ptxas);
+
+/* The options of ptxas for the job, without its files, in nvlink's order, which shows in the
+ * cubin's notes. In `arena`; ends with NULL. */
+const char *const *ptxas_options(struct arena *arena, const struct minilink_job *job);
+
+/* The assemble() of the interface; `state` is the struct ptxas. In mode WHOLE the cubin is an
+ * executable, which nothing more can be linked with. */
+int ptxas_assemble(void *state, const struct minilink_job *job, struct minilink_result *result);

@@ -5,7 +5,7 @@
  * writes its output by open(O_WRONLY|O_CREAT|O_TRUNC) and one write, with no rename and no other
  * file. So /dev/fd/N of a memfd works for both, the bytes are those of a file, and the name shows
  * only in messages ("ptxas /dev/fd/3, line 8; error   : ..."). It exits with 255 on any error. */
-#include "assemble/assemble.h"
+#include "assemble/internal.h"
 
 #include <elf.h>
 #include <errno.h>

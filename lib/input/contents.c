@@ -8,7 +8,7 @@
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "input/hostobj.h"
-#include "input/member.h"
+#include "input/internal.h"
 
 #define SM_LIMIT 1000u
 #define SUFFIXES 3u

@@ -4,7 +4,7 @@
  * archives, or in files of their own) and in raw cubin, PTX, LTO-IR and bitcode files. Each fatbin
  * is one group, from which select.c chooses, and so are the images that one compilation has put
  * into offload binaries; a raw file is a group of its own. */
-#include "input/member.h"
+#include "input/internal.h"
 
 #include <stdlib.h>
 

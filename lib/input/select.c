@@ -8,7 +8,7 @@
  * optimised, and if there is nothing else.
  *
  * Which code runs on which target is in facts/runs_on.def. */
-#include "input/member.h"
+#include "input/internal.h"
 
 #include <elf.h>
 

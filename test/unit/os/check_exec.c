@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "assemble/assemble.h"
+#include "assemble/internal.h"
 #include "os/exec.h"
 #include "os/program.h"
 #include "files.h"
