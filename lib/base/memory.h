@@ -39,8 +39,6 @@ void memory_cleanup(void *array);
  *
  * Each stage has one arena for the results that it hands on, and each worker one for its chunk.
  * Not thread-safe: an arena belongs to one thread at a time. Start with `struct arena a = {0};`. */
-struct arena_block;
-
 struct arena {
     struct arena_block *blocks; /* newest first */
     char *next;                 /* first free byte of the newest block */

@@ -69,8 +69,6 @@ enum host_script { HOST_SCRIPT_NONE, HOST_SCRIPT_ABSOLUTE, HOST_SCRIPT_AUGMENTIN
 /* --color-diagnostics */
 enum color_use { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
-struct option_row;
-
 /* An option as it was given. */
 struct given_option {
     const struct option_row *row;

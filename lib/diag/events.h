@@ -55,8 +55,6 @@ struct events {
     size_t lost;    /* events lost for lack of memory */
 };
 
-struct event_log;
-
 /* Opens a log for the calling thread and those that inherit from it. NULL without memory. */
 struct event_log *events_open(void);
 

@@ -113,7 +113,6 @@ const char *file_kind_name(enum file_kind kind);
  * table of long names, and without data except that table's and the symbol table's. A name is a
  * path from the archive's folder, as in GNU ar and ld; nvlink was measured to take it from the
  * working folder, and to fail elsewhere. */
-struct input_file;
 
 /* A position in an archive. */
 struct archive {
@@ -150,7 +149,6 @@ bool thin_is(struct bytes data);
  * version of each, whoever wrote to them before or afterwards, unless a file that was written to
  * just before was written to again in the same tick of the file system's clock. Safety. The link
  * thread adds files while no other thread checks them; any thread may check. */
-struct watched;
 
 /* Start with {0}. */
 struct watch {

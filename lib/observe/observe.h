@@ -39,8 +39,6 @@ struct observe_link {
     const struct inputs *inputs;
 };
 
-struct observation;
-
 /* Opens an observation for the calling thread; NULL if none is requested. Raises LINK_NO_MEMORY. */
 struct observation *observe_open(const struct observe_request *request,
                                  const struct observe_link *link);

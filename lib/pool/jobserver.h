@@ -52,8 +52,6 @@ struct jobserver_auth {
 /* Most tokens that a client holds besides the implicit one; it takes no more than these. */
 #define JOBSERVER_MOST 1024
 
-struct jobserver;
-
 /* Parses the value of MAKEFLAGS (NULL = not set). The last jobserver in it counts. Words after `--`
  * are the user's variables; and a first word of single letters that include `n` is `make -n`, where
  * there is nothing to share. Returns JOBSERVER_OK when auth->kind is not NONE, else

@@ -53,8 +53,6 @@ struct chunk_program {
     size_t first_symbol, symbol_count;
 };
 
-struct chunk_origins;
-
 /* Of one program, or of several. Start with {0}. */
 struct chunks {
     struct arena arena;
