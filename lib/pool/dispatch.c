@@ -11,6 +11,7 @@
 #include "diag/diag.h"
 #include "diag/events.h"
 #include "os/file.h"
+#include "pool/internal.h"
 
 /* A task as run by a worker when tokens are counted. */
 struct counted_task {

@@ -1,5 +1,5 @@
 /* pool.c: workers that wait on one condition variable for a task. */
-#include "pool/pool.h"
+#include "pool/internal.h"
 
 #include <pthread.h>
 #include <signal.h>

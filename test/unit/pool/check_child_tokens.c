@@ -2,7 +2,7 @@
 #include <unistd.h>
 
 #include "pool/jobserver.h"
-#include "pool/pool.h"
+#include "pool/internal.h"
 #include "suite.h"
 
 #define THREADS_OF(...) child_tokens_threads((const char *const[]){__VA_ARGS__, NULL})

@@ -11,7 +11,7 @@
 #include "messages.h"
 #include "pool/jobserver.h"
 #include "pool/dispatch.h"
-#include "pool/pool.h"
+#include "pool/internal.h"
 #include "suite.h"
 
 /* The Makefile puts these in the place of the C library's functions (-Wl,--wrap). */
