@@ -1,5 +1,5 @@
 /* diagnostics.c: the same notes as for PTX (ptx/check.c), as far as cubins have the data. */
-#include "resolve/resolve.h"
+#include "resolve/internal.h"
 
 #include "diag/symbol_names.h"
 #include "input/member.h"

@@ -3,7 +3,7 @@
  * Measured on nvlink: up to sm_90 the section is kept whole; from sm_100 on FDEs of dead and losing
  * functions are removed with their CIEs, and the others point to the CIE before them, regardless of
  * ptxas's addend. */
-#include "resolve/resolve.h"
+#include "resolve/internal.h"
 
 #include "cubin/contents.h"
 

@@ -6,7 +6,7 @@
  * of a definition that loses to an earlier one are not read; entries of one that is replaced later
  * are kept, even if the later one has the same (measured). nvlink keeps each list with the entry
  * read last in front. */
-#include "resolve/resolve.h"
+#include "resolve/internal.h"
 
 #include "diag/diag.h"
 

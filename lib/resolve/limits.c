@@ -1,5 +1,5 @@
 /* limits.c: checks across cubins. Rules and messages as measured on nvlink. */
-#include "resolve/resolve.h"
+#include "resolve/internal.h"
 
 #include "cubin/contents.h"
 #include "diag/diag.h"

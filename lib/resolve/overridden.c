@@ -7,7 +7,7 @@
  * nvlink leaves out more: in .nv.constant3 the address of everything that lost in this cubin or was
  * replaced by a later one, and in .nv.global.init that of functions that lost and that nothing else
  * keeps. Programs then read 0 for the address of the winning definition. minilink does not. */
-#include "resolve/resolve.h"
+#include "resolve/internal.h"
 
 COMPARISON(compare_ranges, struct lost_range,
            COMPARE(a->file, b->file) ?: COMPARE(a->section, b->section)

@@ -1,6 +1,6 @@
 /* program.c: makes one program of the cubins, step by step: checks that they belong together,
  * resolves their symbols, and finds what is kept and what that needs. */
-#include "resolve/resolve.h"
+#include "resolve/internal.h"
 
 #include "cubin/contents.h"
 #include "diag/diag.h"

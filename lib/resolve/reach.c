@@ -5,7 +5,7 @@
  * in the input. An alias stands for its function. Registers, barriers and stack of a kernel depend
  * on all that it can reach; one pass gives every node its summary, because a set of mutually
  * recursive functions is finished only after all that the set can reach (base/search.h). */
-#include "resolve/resolve.h"
+#include "resolve/internal.h"
 
 #include "diag/diag.h"
 #include "diag/symbol_names.h"

@@ -4,7 +4,7 @@
  * The driver reads from these records what a kernel needs: registers, barriers, stack. ptxas only
  * knows what each function needs by itself, so the linker recomputes a kernel's records from all
  * that it can reach (attributes.c); device functions keep their own. */
-#include "resolve/resolve.h"
+#include "resolve/internal.h"
 
 #include "diag/diag.h"
 

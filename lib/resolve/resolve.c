@@ -5,7 +5,7 @@
  * take the largest size and the first alignment, until there is a real definition. Local symbols
  * are never merged: several cubins may each have their own `$str` or `__cuda_sm20_div_u64`. All
  * rules were measured on nvlink. */
-#include "resolve/resolve.h"
+#include "resolve/internal.h"
 
 #include "diag/diag.h"
 
