@@ -360,7 +360,7 @@ static bool is_section_placed(const struct merging *m, size_t file, uint32_t ind
     if (m->request->relocatable)
         return merging_keeps(m, file, index);
     if (class == CLASS_GLOBAL)
-        return !overridden_own(m, file, index);
+        return !overridden_all_lost(m, file, index);
     return merging_keeps(m, file, index) ||
            (class == CLASS_FUNCTION_CONSTANT && stays_behind(m, file, index));
 }

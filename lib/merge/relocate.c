@@ -255,7 +255,8 @@ static void relocate_debug(struct relocation_list *list, uint32_t symbol)
     const struct relocation_facts *facts = list->facts;
 
     if (facts->action == RELOCATION_CLEARED && !m->request->relocatable) {
-        bool is_gone = is_dead && overridden_empty(m, list->file, list->relocation->symbol, symbol);
+        bool is_gone =
+            is_dead && overridden_empties_range(m, list->file, list->relocation->symbol, symbol);
         uint8_t *at = is_gone ? find_field(list, facts->bytes) : NULL;
 
         if (at)
@@ -263,7 +264,7 @@ static void relocate_debug(struct relocation_list *list, uint32_t symbol)
         return;
     }
     if (is_dead || (is_function && list->forgets_losers &&
-                    (overridden_has(m, list->file, list->relocation->symbol) ||
+                    (overridden_has_lost(m, list->file, list->relocation->symbol) ||
                      is_replaced_frame(list, symbol))))
         return;
     if (is_resolved ? !relocation_types_are_whole(facts)
@@ -384,7 +385,7 @@ static void relocate_place(struct relocation_list *list, struct merged_place pla
          i++) {
         list->relocation = &list->input->relocations[i];
         if (!m->losses.range_count ||
-            !overridden_forget(m, list->file, list->storage, list->relocation->offset))
+            !overridden_stays_zero(m, list->file, list->storage, list->relocation->offset))
             relocate_one(list);
     }
     if (list->operand_count > 0)

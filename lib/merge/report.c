@@ -200,7 +200,7 @@ static void add_drop(const struct merging *m, struct merge_report *report, uint3
 
     if (symbol->type != STT_FUNC || symbol->section == SHN_UNDEF || merged == MERGE_NONE)
         return;
-    if (overridden_has(m, file, input))
+    if (overridden_has_lost(m, file, input))
         reason = MERGE_CAME_LATER;
     else if (overridden_replaced(m, file, input, merged))
         reason = MERGE_GAVE_WAY;

@@ -58,7 +58,7 @@ static void read_entry(struct merging *m, struct reading *reading, size_t file,
 
     if (from == MERGE_NONE)
         return;
-    is_speaker = !overridden_has(m, file, entry->first);
+    is_speaker = !overridden_has_lost(m, file, entry->first);
     if (part == CALLGRAPH_DIRECT || part == CALLGRAPH_CANDIDATE) {
         uint32_t to = function_of_symbol(m, file, entry->second);
 
@@ -67,7 +67,7 @@ static void read_entry(struct merging *m, struct reading *reading, size_t file,
         index_lists_add_of(part == CALLGRAPH_DIRECT ? &reading->calls : &reading->references, from,
                            to, file);
         /* Code may take the address of a copy that lost. */
-        if (part == CALLGRAPH_CANDIDATE && overridden_has(m, file, entry->second) &&
+        if (part == CALLGRAPH_CANDIDATE && overridden_has_lost(m, file, entry->second) &&
             reading->prototype_of[to] != MERGE_NONE)
             index_lists_add(&reading->taken, to, reading->prototype_of[to]);
     } else {

@@ -17,7 +17,7 @@ static void note_storage(struct merging *m, size_t file, uint32_t index)
 {
     const struct cubin *cubin = m->cubins[file];
     const struct cubin_symbol *symbol = &cubin->symbols[index];
-    bool has_lost = overridden_has(m, file, index);
+    bool has_lost = overridden_has_lost(m, file, index);
     enum storage *storage;
 
     if (symbol->type == STT_SECTION || symbol->section >= cubin->section_count)
@@ -56,7 +56,7 @@ static void note_addresses(struct merging *m, size_t file, const struct cubin_se
     for (size_t i = 0; i < list->relocation_count; i++) {
         const struct cubin_relocation *relocation = &list->relocations[i];
 
-        if (!overridden_forget(m, file, list->info, relocation->offset))
+        if (!overridden_stays_zero(m, file, list->info, relocation->offset))
             m->losses.is_pointed_at[m->symbol_base[file] + relocation->symbol] = true;
     }
 }
@@ -76,7 +76,7 @@ void overridden_find(struct merging *m)
         note_addresses(m, at.file, at.section);
 }
 
-bool overridden_forget(const struct merging *m, size_t file, uint32_t section, uint64_t offset)
+bool overridden_stays_zero(const struct merging *m, size_t file, uint32_t section, uint64_t offset)
 {
     size_t low;
     struct lost_range place = {.file = (uint32_t)file, .section = section, .begin = offset};
@@ -105,9 +105,9 @@ bool overridden_had_relocations(const struct merging *m, size_t file, uint32_t i
     return m->losses.is_relocated[m->section_base[file] + m->cubins[file]->symbols[index].section];
 }
 
-bool overridden_empty(const struct merging *m, size_t file, uint32_t index, uint32_t symbol)
+bool overridden_empties_range(const struct merging *m, size_t file, uint32_t index, uint32_t symbol)
 {
     return m->symbols[symbol].file == file ||
            (overridden_replaced(m, file, index, symbol) &&
-            !overridden_had_relocations(m, file, index) && !overridden_has(m, file, index));
+            !overridden_had_relocations(m, file, index) && !overridden_has_lost(m, file, index));
 }

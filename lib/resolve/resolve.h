@@ -24,20 +24,20 @@ bool resolve_is_constants_size(const struct cubin_symbol *symbol);
 
 /* overridden.c: whether a symbol is defined in this cubin, but lost to an earlier cubin's
  * definition. */
-static inline bool overridden_has(const struct merging *m, size_t file, uint32_t index)
+static inline bool overridden_has_lost(const struct merging *m, size_t file, uint32_t index)
 {
     return m->resolved.has_lost[m->symbol_base[file] + index];
 }
 
-/* Whether data of a cubin holds a symbol's address outside of storage for which overridden_forget()
- * is true. */
+/* Whether data of a cubin holds a symbol's address outside of storage for which
+ * overridden_stays_zero() is true. */
 static inline bool overridden_points_at(const struct merging *m, size_t file, uint32_t index)
 {
     return m->losses.is_pointed_at[m->symbol_base[file] + index];
 }
 
 /* Whether all variables in a section lost. */
-static inline bool overridden_own(const struct merging *m, size_t file, size_t section)
+static inline bool overridden_all_lost(const struct merging *m, size_t file, size_t section)
 {
     return m->losses.storage[m->section_base[file] + section] == STORAGE_LOSERS;
 }
@@ -52,12 +52,13 @@ bool overridden_had_relocations(const struct merging *m, size_t file, uint32_t i
 /* Whether debug information empties the range of a removed function. Measured: yes if the
  * definition was the kept one, or was replaced by a later cubin's and had no relocations in its
  * code; no if it lost to an earlier cubin's. */
-bool overridden_empty(const struct merging *m, size_t file, uint32_t index, uint32_t symbol);
+bool overridden_empties_range(const struct merging *m, size_t file, uint32_t index,
+                              uint32_t symbol);
 
 /* Whether an address in initialised data is not written, so that the cubin's bytes there (0)
  * remain. This is so in .nv.global.init in the storage of a variable that lost, which nothing reads
  * (measured). In .nv.constant3 such addresses are kept. */
-bool overridden_forget(const struct merging *m, size_t file, uint32_t section, uint64_t offset);
+bool overridden_stays_zero(const struct merging *m, size_t file, uint32_t section, uint64_t offset);
 
 /* reach.c: finds the functions that `from` can reach, including itself, visiting only nodes whose
  * m->reach has `flag`. Returns their number; *found is valid until the next walk. Walks share
