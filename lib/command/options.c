@@ -368,13 +368,6 @@ static enum options_action finish_options(struct options *options)
     return OPTIONS_WRONG;
 }
 
-/* The variable's version; 0 = it is not set. One that is no version counts as none: what a link
- * follows is in --version. */
-static unsigned read_behave_like(const char *value)
-{
-    return value ? toolkit_version_read(text_of(value)) : 0;
-}
-
 void options_begin(struct options *options)
 {
     options->link.observe.granularity = 500;
@@ -384,7 +377,8 @@ void options_begin(struct options *options)
     options->link.limits.jobserver = options->is_in_memory ? JOBSERVER_OFF : JOBSERVER_AUTO;
     options->error_limit = ERROR_LIMIT;
     options->link.assembler.name = getenv("MINILINK_ASSEMBLER");
-    options->link.behave_like = read_behave_like(getenv("MINILINK_BEHAVE_LIKE"));
+    /* What is no version counts as none: what a link follows is in --version. */
+    options->link.behave_like = toolkit_version_read(text_of(getenv("MINILINK_BEHAVE_LIKE")));
     options->link.cache.folder = getenv("MINILINK_CACHE_DIR");
     options->link.cache.policy = cache_policy_default;
 }

@@ -255,14 +255,6 @@ static uint64_t registers_of_attributes(const struct ptx_performance *performanc
     return registers > MOST_REGISTERS ? MOST_REGISTERS : registers;
 }
 
-/* Bytes of its text, multiplied by the ratio of the register maximum to the registers that its
- * attributes leave each thread (.maxnreg; .reqntid or .maxntid, and .minnctapersm). */
-static uint64_t priority_of_function(const struct ptx_item *function)
-{
-    return function->text.size * MOST_REGISTERS /
-           registers_of_attributes(&function->function.performance);
-}
-
 static void count_function(struct chunk_context *context, uint32_t symbol, uint64_t *heaviest)
 {
     const struct program_symbol *entry = &context->plan->program->symbols[symbol];
@@ -273,7 +265,10 @@ static void count_function(struct chunk_context *context, uint32_t symbol, uint6
     chunk->function_count++;
     chunk->replica_count += placement->is_replicated && placement->copies > 1;
     chunk->weight += entry->item->text.size;
-    chunk->priority += priority_of_function(entry->item);
+    /* Multiplied by the ratio of the register maximum to the registers that its attributes leave
+     * each thread (.maxnreg; .reqntid or .maxntid, and .minnctapersm). */
+    chunk->priority += entry->item->text.size * MOST_REGISTERS /
+                       registers_of_attributes(&entry->item->function.performance);
     if (entry->item->text.size <= *heaviest)
         return;
     *heaviest = entry->item->text.size;

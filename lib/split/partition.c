@@ -165,12 +165,6 @@ static uint64_t count_for_threads(const struct plan *plan, uint64_t count)
     return most > count ? most : count;
 }
 
-/* Few chunks are of equal size; with two threads, an odd number would leave one chunk over. */
-static uint64_t count_even(const struct plan *plan, uint64_t count)
-{
-    return count < TAPERED_CHUNKS && count != plan->request->threads ? count + count % 2 : count;
-}
-
 static uint64_t count_by_size(struct plan *plan)
 {
     uint64_t count = plan->total_weight / SIZE_STEP;
@@ -184,7 +178,10 @@ static uint64_t count_by_size(struct plan *plan)
     count = FEW_CHUNKS;
     while ((count + 1) * (count + 1) * SIZE_STEP <= plan->total_weight && count < SPLIT_MOST_CHUNKS)
         count++;
-    count = count_for_threads(plan, count_even(plan, count));
+    /* Few chunks are of equal size; with two threads, an odd number would leave one chunk over. */
+    if (count < TAPERED_CHUNKS && count != plan->request->threads)
+        count += count % 2;
+    count = count_for_threads(plan, count);
     plan->minimum_bytes = plan->total_weight / count;
     return count;
 }
