@@ -49,6 +49,3 @@ struct initialiser {
  * place, when it is malformed, has more elements than the variable, or too large numbers. */
 bool initialiser_decode(struct initialiser *result, struct arena *arena,
                         const struct ptx_module *module, const struct ptx_item *item);
-
-/* How many elements of the open dimension the initial value "{a, b, {c, d}}" has. */
-uint64_t initialiser_count(struct text initialiser);

@@ -7,7 +7,7 @@
  * with integers; a bit pattern (0f) must stand alone. Measured on ptxas: shift counts are taken
  * modulo 64, % treats its operands as unsigned, ~ gives an unsigned number, and a condition gives
  * the operand that it selects, with that operand's signedness. */
-#include "ptx/parser.h"
+#include "ptx/internal.h"
 
 /* Deepest nesting of parentheses, signs and conditions; compilers write only a few levels. */
 #define DEEPEST 32u

@@ -4,7 +4,7 @@
  *     [linkage] .entry name [(parameters)] [directives]                         ; or { body }
  *
  * The body is skipped here; scan.c reads it. */
-#include "ptx/parser.h"
+#include "ptx/internal.h"
 
 static void parse_alignments(struct parser *parser, uint32_t *alignment)
 {

@@ -7,7 +7,7 @@
  * element's size, floats are accepted for .f and .b types only, integers for all but .f types. */
 #include "ptx/declaration.h"
 
-#include "ptx/parser.h"
+#include "ptx/internal.h"
 
 /* Most dimensions; deeper arrays are rejected. A vector's elements are one more. */
 #define MOST_DIMENSIONS 16u

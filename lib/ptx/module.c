@@ -1,6 +1,6 @@
 /* module.c: parses a module into items. Directives need not begin a line; several may share one. */
 
-#include "ptx/parser.h"
+#include "ptx/internal.h"
 
 /* `.version 9.0`: the lexer reads the number as a decimal fraction. */
 static void parse_version(struct parser *parser)

@@ -198,18 +198,11 @@ bool module_parse(struct ptx_module *module, struct arena *arena, const char *fi
 /* True when nothing but blanks, comments and NULs is left in `whole` from `offset` on. */
 bool module_at_end(struct text whole, size_t offset);
 
-/* The place of `at` in a function or variable of the module: the source line of the .loc before it,
- * else its line of PTX. `at` may be NULL: the beginning of the function. Texts live in `arena`. */
-struct diag_place source_place(const struct ptx_module *module, const struct ptx_item *item,
-                               const char *at, struct arena *arena);
-
-/* The place of `at` in the PTX itself. If `at` lies outside the item, as for names of a range of
- * variables, the item's beginning. The cost is proportional to the text in between. */
+/* source_place.c: the place of `at` in the PTX itself. If `at` lies outside the item, as for names
+ * of a range of variables, the item's beginning. The cost is proportional to the text in between.
+ */
 struct diag_place source_ptx_place(const struct ptx_module *module, const struct ptx_item *item,
                                    const char *at);
-
-/* Where the item names `name`; NULL: nowhere. */
-const char *source_find(const struct ptx_item *item, struct text name);
 
 /* The first ".loc 1 2 3" of a function, without the rest of the line; empty if it has none. */
 struct text source_first_loc(const struct ptx_item *function);

@@ -5,7 +5,6 @@
 #include <xxhash.h>
 
 #include "base/search.h"
-#include "ptx/lexer.h"
 #include "ptx/internal.h"
 
 struct naming {

@@ -1,5 +1,5 @@
 /* parser.c: consumes tokens, and reports what was expected instead. */
-#include "ptx/parser.h"
+#include "ptx/internal.h"
 
 /* The largest alignment that a variable or parameter may request: ptxas 13.0 and 13.5 take 2^31,
  * too, but no section of a cubin is read that has a larger one than this. */

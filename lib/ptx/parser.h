@@ -63,10 +63,6 @@ void parser_fail(struct parser *parser, size_t place, const char *format, ...) P
 /* The same, and goes on. Not after a failure. */
 #define parser_report(parser, ...) (parser_fail(parser, __VA_ARGS__), parser_recover(parser))
 
-/* Moves from the current token, an opening brace, behind its closing brace. If there is none, fails
- * with "WHAT 'NAME' does not end", or so for a comment; without `what`, "'{' without '}'". */
-void parser_braces(struct parser *parser, const char *what, struct text name);
-
 /* Consumes the mark if it is the current token. */
 bool parser_skip(struct parser *parser, char mark);
 
@@ -77,34 +73,14 @@ struct text parser_word(struct parser *parser, const char *what);
 uint64_t parser_number(struct parser *parser, uint64_t largest, const char *what);
 uint64_t parser_count(struct parser *parser, uint64_t largest, const char *what);
 
-/* The number behind the current token, `.align`. */
-uint32_t parser_alignment(struct parser *parser);
-
 /* One or more strings with commas between them, as `.pragma` has them. */
 void parser_strings(struct parser *parser);
-
-/* The array suffix "[4][2]": adds its dimensions to *found, and sets *is_open when the first is
- * empty or 0. Returns the number of elements, for which an open one counts as 1. */
-uint64_t parser_dimensions(struct parser *parser, struct ptx_dimensions *found, bool *is_open);
 
 /* `[.vN] .type`: *vector is 1 without `.vN`. `what` names the expected thing for the message. */
 void parser_type(struct parser *parser, uint8_t *type, uint8_t *vector, const char *what);
 
-/* Bytes of an element, or of a vector of them; handles of textures and the like have 8. */
-static inline uint32_t parser_element_size(uint8_t type, uint8_t vector)
-{
-    return (ptx_type_size(type) ? ptx_type_size(type) : 8) * vector;
-}
-
 /* The line of the current token, from 1. */
 uint32_t parser_line(const struct parser *parser);
-
-/* Adds an item, whose text goes from `start` to the end of the token before the current one, unless
- * the parser has failed. */
-void parser_add(struct parser *parser, const struct ptx_item *item, size_t start);
-
-/* function.c: after the linkage; the current token is `.func` or `.entry`. */
-void parser_function(struct parser *parser, enum ptx_linkage linkage, size_t start);
 
 /* From `.func`, `.entry` or `.callprototype` to the parameters' end: sets head and parameters, and
  * returns the name. */
@@ -118,16 +94,6 @@ void parser_variable(struct parser *parser, enum ptx_linkage linkage, size_t sta
 /* The space that the current token names, or PTX_SPACE_NONE. */
 enum ptx_space parser_space(const struct parser *parser);
 
-/* ".attribute(...)": sets its fields in *variable, which is NULL for a function. */
-void parser_attribute(struct parser *parser, struct ptx_variable *variable);
-
 /* expression.c: reads the longest constant expression from the current token on; the token after it
  * is then the current one. */
 struct constant expression_read(struct parser *parser);
-
-/* Fails with an error at `place` that says where the fault is: at that token, or in which
- * variable's initial value. Returns 0. */
-struct constant expression_fail(struct parser *parser, size_t place, const char *fault);
-
-/* Moves past a mark that must stand here. */
-void expression_mark(struct parser *parser, char mark, const char *fault);

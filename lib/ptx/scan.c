@@ -11,7 +11,6 @@
  * function. So one more kernel changes the text of every kernel after it. A split with stable
  * chunks rewrites these places. */
 #include "base/search.h"
-#include "ptx/lexer.h"
 #include "ptx/internal.h"
 
 /* The scanner's position in a statement. */

@@ -1,7 +1,5 @@
 /* source_place.c: reads .loc directives and the file table, as far as messages need them. */
-#include "ptx/module.h"
-
-#include "ptx/lexer.h"
+#include "ptx/internal.h"
 
 static struct text rest_from(struct text text, const char *at)
 {

@@ -5,7 +5,7 @@
  * ptxas also accepts attributes and alignments before the space (measured). Each declarator becomes
  * an item that shares the prefix, so that a chunk can declare it alone. */
 #include "ptx/declaration.h"
-#include "ptx/parser.h"
+#include "ptx/internal.h"
 
 /* `.unified(19, 95)`: both numbers are required (measured). */
 static void parse_unified(struct parser *parser, struct ptx_variable *variable)

@@ -1,7 +1,7 @@
 /* check_source_place.c: where messages say that something is: lines of the sources by .loc, else of
  * the PTX. */
 
-#include "ptx/module.h"
+#include "ptx/internal.h"
 #include "suite.h"
 
 static const struct {
