@@ -21,7 +21,7 @@ static bool report_archive(const struct archive *archive, const char *what)
                       archive->offset, what);
 }
 
-bool thin_is(struct bytes data)
+bool archive_is_thin(struct bytes data)
 {
     return data.size >= SARMAG && memcmp(data.data, THIN_MAGIC, SARMAG) == 0;
 }
@@ -137,7 +137,7 @@ bool archive_next(struct archive *archive, struct text *name, struct bytes *data
 void archive_open(struct archive *archive, const char *name, struct bytes data)
 {
     *archive = (struct archive){.name = name, .data = data, .offset = SARMAG, .is_damaged = true};
-    if (thin_is(data))
+    if (archive_is_thin(data))
         diag_error("Thin archive '%s' is not supported in an archive: it has only the names of its "
                    "members; make it without ar's option T",
                    name);

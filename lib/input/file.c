@@ -71,7 +71,7 @@ enum file_kind file_classify(struct bytes data)
         return FILE_EMPTY;
     if (text_starts(text, TEXT(ELFMAG)))
         return classify_elf(data);
-    if (text_starts(text, TEXT("!<arch>\n")) || thin_is(data))
+    if (text_starts(text, TEXT("!<arch>\n")) || archive_is_thin(data))
         return FILE_ARCHIVE;
     if (data.size >= 4 && little_u32(data.data) == FATBIN_MAGIC)
         return FILE_FATBIN;
@@ -304,7 +304,7 @@ static bool add_memory(struct inputs *inputs, const struct input_operand *operan
 {
     struct input_file file = {.path = operand->name, .data = operand->data};
 
-    if (thin_is(file.data))
+    if (archive_is_thin(file.data))
         return diag_fatal("'%s' is a thin archive, whose members are files: it cannot be in memory",
                           file.path);
     file.kind = file_classify(file.data);
@@ -320,7 +320,7 @@ static bool add_named_file(struct inputs *inputs, const char *path, const char *
 
     *file = (struct input_file){.path = path, .library = library};
     ok = load_input(inputs, file);
-    if (ok && thin_is(file->data))
+    if (ok && archive_is_thin(file->data))
         ok = gather_thin(inputs, file);
     if (ok)
         file->kind = file_classify(file->data);

@@ -140,7 +140,7 @@ const char *archive_object_name(const struct archive *archive, struct text membe
                                 struct arena *arena);
 
 /* True when `data` begins as a thin archive. */
-bool thin_is(struct bytes data);
+bool archive_is_thin(struct bytes data);
 
 /* The files that a link's result depends on, and whether they have changed (watch.c).
  *

@@ -1,6 +1,6 @@
 /* internal.h: the steps of members_select(): which of the entries of a fatbin, all of the same
  * code, is linked for the target (select.c); and, by the architectures that inputs have, what the
- * target is, and what is missing (contents.c). */
+ * target is, and what is missing (architectures.c). */
 #pragma once
 
 #include "input/member.h"
@@ -28,9 +28,9 @@ void select_virtual(struct members *members);
 /* Sets members->arch to the one architecture for which every fatbin and raw file with code has
  * SASS, PTX or LTO-IR of exactly that number and suffix. False, and an error that lists the choice,
  * when there is none or several. */
-bool contents_find_target(struct members *members);
+bool architectures_find_target(struct members *members);
 
 /* After select_roles: warns about each file that has code, but nothing for the target, once; for
  * archives only when no member has any, as nvlink is silent about single members of archives. Code
  * that is linked already gets a warning of its own. */
-void contents_report_missing(const struct members *members, bool suppress_arch_warning);
+void architectures_report_missing(const struct members *members, bool suppress_arch_warning);

@@ -437,14 +437,14 @@ bool members_select(struct members *members, const struct member_request *reques
     members->arch = request->arch;
     members->toolkit = request->toolkit;
     members->is_virtual = request->is_virtual;
-    if (members->arch.sm == 0 && !contents_find_target(members))
+    if (members->arch.sm == 0 && !architectures_find_target(members))
         return false;
     members->toolkit = targets_toolkit(members->arch, request->toolkit);
     if (members->is_virtual)
         select_virtual(members);
     else if (!select_roles(members, request))
         return false;
-    contents_report_missing(members, request->suppress_arch_warning);
+    architectures_report_missing(members, request->suppress_arch_warning);
     return true;
 }
 

@@ -112,5 +112,5 @@ size_t select_group_end(const struct members *members, size_t begin);
  * since it was compiled without -dc; or NULL. If there are such objects, but none is seen to define
  * any of the names, the last name's note names one: the compiler removes what an object does not
  * use itself. In `arena`; `members` may be NULL. Each object is read once. */
-const char **contents_explain_undefined(const struct members *members, const struct text *names,
-                                        size_t count, struct arena *arena);
+const char **members_explain_undefined(const struct members *members, const struct text *names,
+                                       size_t count, struct arena *arena);

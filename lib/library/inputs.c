@@ -72,7 +72,7 @@ static enum link_code add_entered(void *argument)
     operand.data = data;
     if (!is_what_it_should_be(operand.name, kind, addition->input))
         return (enum link_code)MINILINK_WRONG_INPUT;
-    if (kind == FILE_ARCHIVE && thin_is(operand.data)) {
+    if (kind == FILE_ARCHIVE && archive_is_thin(operand.data)) {
         if (!addition->path) {
             diag_fatal("'%s' is a thin archive, whose members are files", operand.name);
             return (enum link_code)MINILINK_WRONG_INPUT;

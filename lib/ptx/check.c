@@ -308,7 +308,7 @@ static const char **find_elsewhere(struct explainer *explainer, size_t count,
     for (size_t i = 0; i < count; i++)
         if (explainer->faults[i].is_undefined)
             names[missing++] = explainer->faults[i].entry->name;
-    notes = contents_explain_undefined(members, names, missing, arena);
+    notes = members_explain_undefined(members, names, missing, arena);
     for (size_t i = 0; i < count; i++)
         if (explainer->faults[i].is_undefined)
             elsewhere[i] = *notes++;

@@ -114,7 +114,7 @@ static void report_undefined(const struct merging *m, const uint32_t *symbols, s
     find_names(&explainer, explained);
     missing_report(
         missing, count, explained,
-        contents_explain_undefined(m->request->members, names, explained, &missing->arena));
+        members_explain_undefined(m->request->members, names, explained, &missing->arena));
 }
 
 static bool is_missing_symbol(const struct merging *m, uint32_t index)

@@ -478,7 +478,7 @@ nvJitLinkResult input_add_file(struct nvJitLink *link, nvJitLinkInputType type, 
     /* A thin archive names files beside it: minilink reads it by its path. */
     if (contents.size == 0)
         return no_file(link, path, "it is empty");
-    if (thin_is(files_bytes(&contents)))
+    if (archive_is_thin(files_bytes(&contents)))
         return add_thin(link, type, path);
     return input_add(link, type, files_bytes(&contents), path);
 }

@@ -1,4 +1,4 @@
-/* contents.c: a summary of the architectures in the inputs.
+/* architectures.c: a summary of the architectures in the inputs.
  *
  * An architecture is a cell in a small table (number by suffix), so that counting how many groups
  * have it costs one step per entry. */
@@ -139,7 +139,7 @@ static void ask_for_target(const struct members *members, const char *choice)
         diag_note("and %u more files", shown - SHOWN_FILES);
 }
 
-bool contents_find_target(struct members *members)
+bool architectures_find_target(struct members *members)
 {
     struct tally *tally = arena_zalloc(&members->arena, SM_LIMIT * SUFFIXES, sizeof *tally);
     uint32_t groups = count_groups(members, tally);
@@ -251,7 +251,7 @@ static void report_file(const struct members *members, size_t begin, size_t end,
             first->file, arch_name(members->arch, arch));
 }
 
-void contents_report_missing(const struct members *members, bool suppress_arch_warning)
+void architectures_report_missing(const struct members *members, bool suppress_arch_warning)
 {
     for (size_t at = 0, end; at < members->count; at = end) {
         end = select_file_end(members, at);
@@ -327,8 +327,8 @@ static void search_objects(struct whole_search *search, const struct members *me
     }
 }
 
-const char **contents_explain_undefined(const struct members *members, const struct text *names,
-                                        size_t count, struct arena *arena)
+const char **members_explain_undefined(const struct members *members, const struct text *names,
+                                       size_t count, struct arena *arena)
 {
     struct whole_search search = {.arena = arena,
                                   .notes = arena_zalloc(arena, count, sizeof *search.notes)};
