@@ -270,7 +270,7 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
     CONTEXT_DEFER(memory_cleanup, &out.relocations.items);
     CONTEXT_DEFER(memory_cleanup, &out.sections);
     image_begin(image, request->relocatable ? ET_REL : ET_EXEC, 0);
-    if (!program_resolve(&m) || !place_and_relocate(&m))
+    if (!resolve_program(&m) || !place_and_relocate(&m))
         return false;
     order(&m);
     if (!encode(&m))

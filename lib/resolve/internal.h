@@ -1,4 +1,4 @@
-/* internal.h: the steps of program_resolve() in order. A step that fails has reported all errors
+/* internal.h: the steps of resolve_program() in order. A step that fails has reported all errors
  * that it found, in nvlink's wording, and returns false. */
 #pragma once
 

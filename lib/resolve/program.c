@@ -139,7 +139,7 @@ static bool choose_abi(struct merging *m)
     return true;
 }
 
-bool program_resolve(struct merging *m)
+bool resolve_program(struct merging *m)
 {
     if (!check_cubins(m) || !choose_abi(m))
         return false;
