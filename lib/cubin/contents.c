@@ -175,7 +175,7 @@ static void put_symbols(struct cubin *cubin, Elf64_Sym *twins)
     }
 }
 
-void empty_cubin(struct cubin *cubin, struct arch arch, const struct toolkit_facts *toolkit)
+void cubin_make_empty(struct cubin *cubin, struct arch arch, const struct toolkit_facts *toolkit)
 {
     const struct section_facts *const rows[] = {
         [EMPTY_STRINGS] = sections_of_kind(KIND_STRINGS, false),

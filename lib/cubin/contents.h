@@ -120,4 +120,4 @@ bool unknown_check_records(const struct cubin *cubin, bool sass_only);
 /* Fills *cubin with a relocatable cubin for `arch` that has only the notes which the toolkit's
  * nvlink writes. A link of inputs without device code merges it; nvlink also writes a file then, on
  * which build systems rely. Freed with cubin_free(). */
-void empty_cubin(struct cubin *cubin, struct arch arch, const struct toolkit_facts *toolkit);
+void cubin_make_empty(struct cubin *cubin, struct arch arch, const struct toolkit_facts *toolkit);

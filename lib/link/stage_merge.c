@@ -208,7 +208,7 @@ static bool merge_all(struct link *link)
     count = member_cubins_order(cubins, link, merged->joined, merged->joined_count);
     if (count == 0) {
         cubins[count++] = &merged->joined[merged->joined_count++];
-        empty_cubin(merged->joined, link->members.arch, link->toolkit);
+        cubin_make_empty(merged->joined, link->members.arch, link->toolkit);
     }
     if (!merge_cubins(&merged->image, cubins, count, &wanted, is_told ? &merged->report : NULL))
         return false;

@@ -116,8 +116,8 @@ struct merge_report {
     struct merge_places places;
 };
 
-/* Merges `count` cubins (at least 1; see empty_cubin()), in that order, into *image and lays it
- * out. Errors and warnings have nvlink's wording; a step reports all its errors before it fails.
+/* Merges `count` cubins (at least 1; see cubin_make_empty()), in that order, into *image and lays
+ * it out. Errors and warnings have nvlink's wording; a step reports all its errors before it fails.
  * `report` may be NULL. The image has views into the cubins. */
 bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t count,
                   const struct merge_request *request, struct merge_report *report);
