@@ -116,13 +116,13 @@ const struct member *lto_kernels_ptx(const struct members *members, const struct
 #define PARTITION_MOST_PARTS 256u
 
 /* The number of parts that a program of `kernel_count` kernels in `bytes` of LTO-IR is worth. */
-uint32_t partition_part_count(uint64_t bytes, size_t kernel_count);
+uint32_t lto_kernels_part_count(uint64_t bytes, size_t kernel_count);
 
 /* Distributes the kernels to `part_count` parts (at least 1; none of them is empty if there are at
  * least as many kernels), so that all have about the same cost and neighbours mostly stay together.
  * Returns the number of each kernel's part, in `arena`. */
-uint32_t *partition_kernels(struct arena *arena, const struct lto_kernel *kernels,
-                            size_t kernel_count, uint32_t part_count);
+uint32_t *lto_kernels_deal(struct arena *arena, const struct lto_kernel *kernels,
+                           size_t kernel_count, uint32_t part_count);
 
 /* report.c: the library's messages about a part: each line that matters, once. */
 void lto_report_logs(struct part_list *run, const struct part *part);

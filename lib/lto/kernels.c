@@ -198,7 +198,7 @@ struct bundle {
     uint32_t end;   /* kernel after its last */
 };
 
-uint32_t partition_part_count(uint64_t bytes, size_t kernel_count)
+uint32_t lto_kernels_part_count(uint64_t bytes, size_t kernel_count)
 {
     uint64_t again = BYTES_TO_START + bytes / BYTES_TO_READ;
     uint64_t worth = 1 + bytes / (PAID_AGAIN * again), count = 1;
@@ -244,8 +244,8 @@ static uint32_t find_lightest(const uint64_t *loads, uint32_t count)
     return lightest;
 }
 
-uint32_t *partition_kernels(struct arena *arena, const struct lto_kernel *kernels,
-                            size_t kernel_count, uint32_t part_count)
+uint32_t *lto_kernels_deal(struct arena *arena, const struct lto_kernel *kernels,
+                           size_t kernel_count, uint32_t part_count)
 {
     struct bundle *bundles = arena_alloc(arena, kernel_count, sizeof *bundles);
     uint64_t *loads = arena_zalloc(arena, part_count, sizeof *loads);

@@ -177,7 +177,7 @@ static const char *count_parts(struct compilation *compilation, uint32_t *count)
         return "other code takes part, which may call any function";
     if (names_kernels(request))
         return "-Xnvvm says what host code uses";
-    *count = request->jobs ? request->jobs : partition_part_count(bytes, SIZE_MAX);
+    *count = request->jobs ? request->jobs : lto_kernels_part_count(bytes, SIZE_MAX);
     if (*count == 1)
         return "it is too small for more";
     if (!lto_kernels_list(&compilation->kernels, &compilation->run.arena, request) &&
@@ -186,7 +186,7 @@ static const char *count_parts(struct compilation *compilation, uint32_t *count)
     if (compilation->kernels.count < 2)
         return compilation->kernels.count ? "it has one kernel" : "it has no kernels";
     if (!request->jobs)
-        *count = partition_part_count(bytes, compilation->kernels.count);
+        *count = lto_kernels_part_count(bytes, compilation->kernels.count);
     if (*count == 1)
         return "it is too small for more";
     if (*count > compilation->kernels.count)
@@ -200,7 +200,7 @@ static void deal_kernels(struct compilation *compilation, uint32_t count)
 {
     const struct lto_kernels *kernels = &compilation->kernels;
     struct arena *arena = &compilation->run.arena;
-    const uint32_t *parts = partition_kernels(arena, kernels->list, kernels->count, count);
+    const uint32_t *parts = lto_kernels_deal(arena, kernels->list, kernels->count, count);
 
     compilation->shares = arena_zalloc(arena, count, sizeof *compilation->shares);
     for (size_t i = 0; i < kernels->count; i++) {

@@ -52,20 +52,20 @@ static void add_up(const uint32_t *parts, size_t count, uint32_t part_count, uin
 
 TEST(small_programs_are_worth_one_part)
 {
-    ck_assert_uint_eq(partition_part_count(0, 0), 1);
-    ck_assert_uint_eq(partition_part_count(0, 100), 1);
-    ck_assert_uint_eq(partition_part_count(20000, 100), 1);
-    ck_assert_uint_eq(partition_part_count(UINT64_C(1) << 40, 1), 1);
-    ck_assert_uint_eq(partition_part_count(UINT64_C(1) << 40, 7), 1);
+    ck_assert_uint_eq(lto_kernels_part_count(0, 0), 1);
+    ck_assert_uint_eq(lto_kernels_part_count(0, 100), 1);
+    ck_assert_uint_eq(lto_kernels_part_count(20000, 100), 1);
+    ck_assert_uint_eq(lto_kernels_part_count(UINT64_C(1) << 40, 1), 1);
+    ck_assert_uint_eq(lto_kernels_part_count(UINT64_C(1) << 40, 7), 1);
 }
 
 TEST(parts_grow_with_the_program_and_stay_worth_it)
 {
     uint32_t last = 1;
 
-    ck_assert_uint_eq(partition_part_count(UINT64_C(1) << 40, 8), 2);
+    ck_assert_uint_eq(lto_kernels_part_count(UINT64_C(1) << 40, 8), 2);
     for (uint64_t bytes = 1; bytes < UINT64_C(1) << 62; bytes *= 2) {
-        uint32_t count = partition_part_count(bytes, 100000);
+        uint32_t count = lto_kernels_part_count(bytes, 100000);
         uint64_t again = 2200 + bytes / 150;
 
         ck_assert_uint_ge(count, last);
@@ -87,7 +87,7 @@ TEST(every_part_costs_about_as_much)
         make_kernels(MOST, 100);
         for (size_t k = 0; k < MOST; k++)
             total += kernels[k].cost;
-        add_up(partition_kernels(&arena, kernels, MOST, counts[i]), MOST, counts[i], &most, &least);
+        add_up(lto_kernels_deal(&arena, kernels, MOST, counts[i]), MOST, counts[i], &most, &least);
         /* A bundle, or a kernel, is all that parts differ by. */
         ck_assert_uint_le(most - least, total / (8 * counts[i]) + 100);
     }
@@ -100,7 +100,7 @@ TEST(no_part_is_empty)
             uint64_t most, least;
 
             make_kernels(count, count % 2 ? 1 : 1000000);
-            add_up(partition_kernels(&arena, kernels, count, parts), count, parts, &most, &least);
+            add_up(lto_kernels_deal(&arena, kernels, count, parts), count, parts, &most, &least);
             ck_assert_uint_gt(least, 0);
         }
     }
@@ -112,7 +112,7 @@ TEST(one_costly_kernel_has_a_part_of_its_own)
 
     make_kernels(100, 1);
     kernels[40].cost = 1000;
-    parts = partition_kernels(&arena, kernels, 100, 4);
+    parts = lto_kernels_deal(&arena, kernels, 100, 4);
     for (uint32_t i = 0; i < 100; i++)
         ck_assert(i == 40 || parts[i] != parts[40]);
 }
@@ -123,7 +123,7 @@ TEST(neighbours_stay_together)
     unsigned changes = 0;
 
     make_kernels(MOST, 1);
-    parts = partition_kernels(&arena, kernels, MOST, 4);
+    parts = lto_kernels_deal(&arena, kernels, MOST, 4);
     for (uint32_t i = 1; i < MOST; i++)
         changes += parts[i] != parts[i - 1];
     ck_assert_uint_le(changes, 4 * 8 + 4);
@@ -134,7 +134,7 @@ TEST(the_same_kernels_are_dealt_the_same_way)
     uint32_t *parts, *again;
 
     make_kernels(MOST, 50);
-    parts = partition_kernels(&arena, kernels, MOST, 7);
-    again = partition_kernels(&arena, kernels, MOST, 7);
+    parts = lto_kernels_deal(&arena, kernels, MOST, 7);
+    again = lto_kernels_deal(&arena, kernels, MOST, 7);
     ck_assert_mem_eq(parts, again, MOST * sizeof *parts);
 }
