@@ -42,7 +42,7 @@ static bool is_whole(const struct link *link, const struct chunks *chunks)
     bool is_split = state_is_exact(link) ? chunks->count > 1 && !chunks->is_exact
                                          : state_is_split(link) || chunks->count > 1;
 
-    return state_is_program(link) && !state_is_void(link) && !link->assembled.is_in_parts &&
+    return state_is_program(link) && !state_lacks_kernels(link) && !link->assembled.is_in_parts &&
            link->members.cubin_count == 0 && !state_is_sass(link) && !is_split;
 }
 

@@ -139,7 +139,7 @@ bool state_check_changes(const struct link *link)
     return diag_blame(LINK_ENVIRONMENT);
 }
 
-bool state_is_void(const struct link *link)
+bool state_lacks_kernels(const struct link *link)
 {
     const struct chunks *chunks = &link->cut.chunks;
 
@@ -160,7 +160,7 @@ bool state_has_merge(const struct link *link)
         chunks->count > 1 && (!chunks->is_exact || link->agreement.split_compile_extended != 1);
 
     return !state_is_program(link) || link->lto.ptx.size == 0 || link->cubin_count > 0 ||
-           has_split || state_is_void(link);
+           has_split || state_lacks_kernels(link);
 }
 
 void state_free_programs(struct link *link)

@@ -153,7 +153,7 @@ bool state_is_program(const struct link *link);
 
 /* LTO-IR without a kernel, with host objects among the inputs. Measured: nvlink then merges what
  * ptxas -c makes of it; but a whole program if lists drop all kernels and all is in fatbins. */
-bool state_is_void(const struct link *link);
+bool state_lacks_kernels(const struct link *link);
 
 /* Whether nvlink merges here, and so reports kernels under -v. Measured: it does not when LTO-IR
  * becomes one finished cubin, without a split and without other code. */
