@@ -64,7 +64,7 @@ BENCHES = $(patsubst test/bench/%.c,bench_%,$(sort $(wildcard test/bench/*.c)))
 FUZZERS = $(patsubst test/fuzz/%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c)))
 ALL_UNIT_TESTS = $(notdir $(basename $(sort $(wildcard test/unit/*/check_*.c))))
 # Those that start threads, or handle signals, are what the thread sanitizer can find something in.
-THREADED_TESTS = $(addprefix check_,assemble blame cache cancellation chunk_cache context driver events exec fork_server image job pool spread)
+THREADED_TESTS = $(addprefix check_,assemble blame cache cancellation chunk_cache context driver events exec fork_server image job parallel_for pool)
 UNIT_TESTS = $(if $(filter thread,$(SANITIZE)),$(THREADED_TESTS),$(ALL_UNIT_TESTS))
 HEADERS = $(sort $(wildcard lib/*/*.h lib/*/*/*.h lib/*/*/*/*.h cmd/*/*.h test/*.h test/damage/*.h test/library/*.h test/plugin/*.h test/unit/*.h test/unit/*/*.h))
 SOURCES = $(LIB_SOURCES) $(NVJITLINK_SOURCES) $(sort $(wildcard lib/os/preload/*.c cmd/*/*.c test/*.c test/*/*.c test/unit/*/*.c))

@@ -133,7 +133,7 @@ bool member_cubins_read(struct link *link)
 {
     bool ok = collect_cubins(link);
     struct readings readings = {.list = link->cubins};
-    const struct spread spread = {
+    const struct parallel_limits limits = {
         .threads = pool_threads(0, link->request->limits.threads, SIZE_MAX),
         .jobserver =
             link->request->limits.jobserver == JOBSERVER_OFF ? JOBSERVER_OFF : JOBSERVER_AUTO};
@@ -144,9 +144,9 @@ bool member_cubins_read(struct link *link)
         sections += count_sections(link->cubins[i].code);
     }
     least = link->cubin_count / (bytes / WORTH_A_PART + 1) + 1;
-    readings.parts = spread_parts(&spread, link->cubin_count, least);
+    readings.parts = parallel_parts(&limits, link->cubin_count, least);
     readings.memory = heap_expect(sections * MEMORY_OF_A_SECTION);
-    spread_run(&spread, link->cubin_count, least, read_share, &readings);
+    parallel_for(&limits, link->cubin_count, least, read_share, &readings);
     return take_read(link) && ok;
 }
 

@@ -245,9 +245,9 @@ struct part {
     enum link_code code;
 };
 
-size_t spread_parts(const struct spread *spread, size_t count, size_t least)
+size_t parallel_parts(const struct parallel_limits *limits, size_t count, size_t least)
 {
-    size_t parts = spread->threads < SPREAD_MOST ? spread->threads : SPREAD_MOST;
+    size_t parts = limits->threads < PARALLEL_MOST_PARTS ? limits->threads : PARALLEL_MOST_PARTS;
 
     if (least > 0 && parts > count / least)
         parts = count / least;
@@ -262,7 +262,7 @@ static enum link_code run_items(void *argument)
     return LINK_OK;
 }
 
-static void run_spread_part(void *argument)
+static void run_loop_part(void *argument)
 {
     struct part *part = argument;
 
@@ -284,17 +284,18 @@ static enum link_code collect(struct part *parts, size_t count)
     return code;
 }
 
-void spread_run(const struct spread *spread, size_t count, size_t least,
-                void (*run)(void *argument, size_t part, size_t first, size_t last), void *argument)
+void parallel_for(const struct parallel_limits *limits, size_t count, size_t least,
+                  void (*run)(void *argument, size_t part, size_t first, size_t last),
+                  void *argument)
 {
-    struct part parts[SPREAD_MOST];
-    struct pool_task tasks[SPREAD_MOST];
-    size_t part_count = spread_parts(spread, count, least);
+    struct part parts[PARALLEL_MOST_PARTS];
+    struct pool_task tasks[PARALLEL_MOST_PARTS];
+    size_t part_count = parallel_parts(limits, count, least);
     struct dispatch_request request = {
         .tasks = tasks,
         .count = part_count,
         .threads = (uint32_t)part_count,
-        .jobserver = spread->jobserver,
+        .jobserver = limits->jobserver,
     };
     enum link_code code;
 
@@ -311,7 +312,7 @@ void spread_run(const struct spread *spread, size_t count, size_t least,
             .last = count * (i + 1) / part_count,
             .parent = diag_state_get(),
         };
-        tasks[i] = (struct pool_task){.run = run_spread_part, .argument = &parts[i]};
+        tasks[i] = (struct pool_task){.run = run_loop_part, .argument = &parts[i]};
     }
     dispatch_run(&request);
     code = collect(parts, part_count);

@@ -52,18 +52,18 @@ uint32_t dispatch_run(const struct dispatch_request *request);
  * Safety. Parts run at the same time: each writes only data of its own items, or of its part. Few
  * items run in the calling thread alone. */
 /* Most parts of a loop; callers keep only little data for each. */
-#define SPREAD_MOST 16u
+#define PARALLEL_MOST_PARTS 16u
 
-struct spread {
+struct parallel_limits {
     uint32_t threads; /* at most; 0 = 1 */
     enum jobserver_use jobserver;
 };
 
-/* Parts of a loop over `count` items if each should have `least`: 1 to SPREAD_MOST. */
-size_t spread_parts(const struct spread *spread, size_t count, size_t least);
+/* Parts of a loop over `count` items if each should have `least`: 1 to PARALLEL_MOST_PARTS. */
+size_t parallel_parts(const struct parallel_limits *limits, size_t count, size_t least);
 
 /* Calls run(argument, part, first, last) for each part, counted from 0, for the items from `first`
  * to before `last`. When all have ended, raises the error of the first part that raised one. */
-void spread_run(const struct spread *spread, size_t count, size_t least,
-                void (*run)(void *argument, size_t part, size_t first, size_t last),
-                void *argument);
+void parallel_for(const struct parallel_limits *limits, size_t count, size_t least,
+                  void (*run)(void *argument, size_t part, size_t first, size_t last),
+                  void *argument);

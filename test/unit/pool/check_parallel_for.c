@@ -1,4 +1,4 @@
-/* check_spread.c: every item once, messages in the order of the items, failures raised. */
+/* check_parallel_for.c: every item once, messages in the order of the items, failures raised. */
 #include "pool/dispatch.h"
 
 #include <stdatomic.h>
@@ -20,7 +20,7 @@ static void visit(void *argument, size_t part, size_t first, size_t last)
     struct loop *loop = argument;
 
     atomic_fetch_add(&loop->parts, 1);
-    ck_assert_uint_lt(part, SPREAD_MOST);
+    ck_assert_uint_lt(part, PARALLEL_MOST_PARTS);
     for (size_t i = first; i < last; i++) {
         if (i == loop->failing)
             context_raise(LINK_ENVIRONMENT);
@@ -32,11 +32,11 @@ static void visit(void *argument, size_t part, size_t first, size_t last)
 
 static void check_loop(uint32_t threads, size_t least, unsigned parts)
 {
-    struct spread spread = {.threads = threads, .jobserver = JOBSERVER_OFF};
+    struct parallel_limits limits = {.threads = threads, .jobserver = JOBSERVER_OFF};
     struct loop loop = {.failing = ITEMS};
 
     messages_catch();
-    spread_run(&spread, ITEMS, least, visit, &loop);
+    parallel_for(&limits, ITEMS, least, visit, &loop);
     ck_assert_uint_eq(loop.parts, parts);
     for (size_t i = 0; i < ITEMS; i++)
         ck_assert_uint_eq(loop.seen[i], 1);
@@ -57,7 +57,7 @@ TEST(each_item_comes_once_and_messages_in_order)
     check_loop(0, 1, 1);
     check_loop(2, 1, 2);
     check_loop(7, 1, 7);
-    check_loop(1000, 1, SPREAD_MOST);
+    check_loop(1000, 1, PARALLEL_MOST_PARTS);
 }
 
 TEST(few_items_are_one_part)
@@ -68,9 +68,9 @@ TEST(few_items_are_one_part)
 
 static enum link_code run_failing(void *argument)
 {
-    static const struct spread spread = {.threads = 4, .jobserver = JOBSERVER_OFF};
+    static const struct parallel_limits limits = {.threads = 4, .jobserver = JOBSERVER_OFF};
 
-    spread_run(&spread, ITEMS, 1, visit, argument);
+    parallel_for(&limits, ITEMS, 1, visit, argument);
     return LINK_OK;
 }
 
