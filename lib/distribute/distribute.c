@@ -1,6 +1,6 @@
 /* distribute.c: writes the files of a batch. With a distributor, into a private folder, then runs
  * it; with a plan, to stay, for a build system that runs the jobs before a later link. */
-#include "distribute/distribute.h"
+#include "distribute/internal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +12,6 @@
 
 #include "diag/diag.h"
 #include "diag/log_line.h"
-#include "distribute/files.h"
 #include "os/exec.h"
 #include "os/file.h"
 #include "os/program.h"

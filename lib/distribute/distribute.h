@@ -105,9 +105,6 @@ bool distribute_is_minilink(const char *tool);
 /* The path of the running minilink, in `arena`. */
 const char *distribute_own_path(struct arena *arena);
 
-/* Names the files of all jobs in `folder`. */
-void distribute_name_files(struct distribute_batch *batch, const char *folder);
-
 /* Runs all jobs. LINK_OK when the distributor was run, however it ended (`how`) and whatever each
  * job's result is; else an error, reported. */
 enum link_code distribute_run(struct distribute_batch *batch);
@@ -120,33 +117,14 @@ enum link_code distribute_emit_plan(struct distribute_batch *batch);
  * LINK_FAILED, reported, when it is another. */
 enum link_code distribute_resume_plan(struct distribute_batch *batch);
 
-/* result.c: reads the outputs of a job, and sets its `end` and the fields that belong to that. */
-void result_take(struct distribute_batch *batch, struct distribute_job *job);
-
 /* The report that minilink, as a tool on another machine, writes beside its output
  *
  * It has a line
  *     minilink-report 1 CODE INPUT OUTPUT BYTES
  * followed by the log of BYTES bytes. CODE is the result code; INPUT and OUTPUT are XXH3-128 of the
  * bytes read and written (32 hexadecimal digits each; of nothing if nothing was written). */
-
-/* Room for a hash in hexadecimal digits. */
-#define JOB_REPORT_HASH_SIZE 33
-
-struct job_report {
-    int code; /* enum link_code */
-    char input[JOB_REPORT_HASH_SIZE], output[JOB_REPORT_HASH_SIZE];
-    struct text log; /* a view of the file */
-};
-
 void job_report_write(struct buffer *out, enum link_code code, struct bytes input,
                       struct bytes output, struct text log);
-
-/* False when the bytes are not a complete report. */
-bool job_report_read(struct job_report *report, struct bytes file);
-
-/* Whether it is the hash of the bytes. */
-bool job_report_hash_is(const char *hash, struct bytes bytes);
 
 /* What bytes from elsewhere have to be: the requested cubin. */
 struct verify_cubin_expectation {
@@ -165,25 +143,6 @@ const char *verify_cubin(void *expectation, struct arena *arena, const struct di
 /* Whether a cubin of `size` bytes can have this beginning. True for any small file: verify_cubin
  * says what is wrong with that. */
 bool verify_cubin_begins(struct bytes head, uint64_t size);
-
-/* jobfile.c: the JSON files of a batch
- *
- * The job file has exactly the keys that llvm/utils/dtlto/validate.py allows (LLVM 21 to 22): an
- * object with `common` (`linker_output`, `args`, `inputs`) and `jobs` (each `args`, at least two
- * `inputs`, at least one of `outputs`). Other facts about a job are therefore in the second of its
- * inputs, where ThinLTO has the module's summary: an object with the key `minilink`. */
-
-/* The text of the job file; if `job` is not NULL, that of this job's facts file instead; malloc'ed.
- * NULL, reported, when a name in it is not UTF-8, which JSON requires. */
-char *jobfile_make(const struct distribute_batch *batch, const struct distribute_job *job);
-
-/* Digits at the beginning of a job's file names: a hash of the whole job. */
-#define JOBFILE_STEM 32
-
-/* Whether `text` is a job file for the jobs of `batch`, whatever its layout and the folder of its
- * files: since a file's name identifies its job, only the names are compared. When it is not, *why
- * describes the difference, in the batch's arena. */
-bool jobfile_is_of(struct text text, struct distribute_batch *batch, const char **why);
 
 /* Reports how the distributor ended, if it failed, and the loose lines: with the severity that they
  * state, else as notes of the failure if it `explains` one, else under -v. */

@@ -1,5 +1,5 @@
 /* files.c: reads and writes whole files. */
-#include "distribute/files.h"
+#include "distribute/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

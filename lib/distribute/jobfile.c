@@ -1,5 +1,5 @@
 /* jobfile.c: makes the job file and jobs' facts files; knows a job file by its outputs' names. */
-#include "distribute/distribute.h"
+#include "distribute/internal.h"
 
 #include "diag/diag.h"
 #include "diag/escape.h"

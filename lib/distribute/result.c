@@ -8,8 +8,7 @@
 
 #include "cubin/cubin.h"
 #include "diag/diag.h"
-#include "distribute/distribute.h"
-#include "distribute/files.h"
+#include "distribute/internal.h"
 #include "input/rawcode.h"
 #include "minilink/assembler.h"
 

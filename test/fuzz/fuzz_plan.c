@@ -1,5 +1,5 @@
 /* fuzz_plan.c: any bytes as a plan, and as the report of a job. */
-#include "distribute/distribute.h"
+#include "distribute/internal.h"
 #include "fuzz.h"
 
 /* Two jobs as they might be planned; the seeds are plans of these, among others. */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cubin/cubin.h"
-#include "distribute/distribute.h"
+#include "distribute/internal.h"
 #include "minilink/assembler.h"
 #include "fuzz.h"
 

@@ -5,8 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "distribute/distribute.h"
-#include "distribute/files.h"
+#include "distribute/internal.h"
 #include "os/file.h"
 #include "messages.h"
 #include "suite.h"
