@@ -164,17 +164,22 @@ static void put_merged(const struct compat *compat, const struct compat_record *
     put_compat_value(out, rule->number, rule->bytes, record->value);
 }
 
+/* Bits of CAN_FASTPATH_FINALIZE that `a` code has only where INST_TCGEN05_MMA is 5 (measured:
+ * nvlink 13.0 to 13.5). */
+#define UNLESS_BOUND UINT64_C(0x48)
+
 /* What the target's finalizer could skip: what all cubins with code allow. Without code it is all
  * or nothing, by version. */
 static uint64_t fast_path(const struct compat *compat, const struct compat_record *record,
                           struct arch arch, const struct toolkit_facts *toolkit)
 {
     uint64_t all = targets_find(arch.sm)->fast_path;
+    bool is_bound = arch.suffix == 'a' && compat->records[COMPAT_INST_TCGEN05_MMA].value != 5;
 
     if (record && record->files < compat->files)
         return 0;
     if (record && record->value)
-        return record->value & all;
+        return record->value & (is_bound ? all & ~UNLESS_BOUND : all);
     return toolkit_does(toolkit, TOOLKIT_FINALIZES_NOTHING_FAST) ? all : 0;
 }
 
