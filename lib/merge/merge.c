@@ -269,6 +269,7 @@ bool merge_cubins(struct image *image, const struct cubin *const *cubins, size_t
     CONTEXT_DEFER(table_cleanup, &out.section_names);
     CONTEXT_DEFER(memory_cleanup, &out.relocations.items);
     CONTEXT_DEFER(memory_cleanup, &out.sections);
+    CONTEXT_DEFER(frames_restore, &m);
     image_begin(image, request->relocatable ? ET_REL : ET_EXEC, 0);
     if (!resolve_program(&m) || !place_and_relocate(&m))
         return false;

@@ -14,14 +14,21 @@ struct group {
     size_t placed;
 };
 
+/* What a cubin had. To copy its table of sections would take a tenth of a merge's memory. */
+struct pruned {
+    const struct pruned *earlier;
+    struct cubin_section *frames, *list;
+    struct cubin_section old_frames, old_list;
+};
+
 struct pruning {
     struct merging *m;
     struct arena *scratch; /* of one file */
     size_t file;
     const struct cubin *cubin;
-    size_t section;
-    size_t list;         /* index of its relocation section */
-    uint32_t *functions; /* by byte: the symbol whose address is there */
+    struct cubin_section *frames;
+    struct cubin_section *list; /* its relocations */
+    uint32_t *functions;        /* by byte: the symbol whose address is there */
     struct group *groups;
     size_t count;
     size_t size;
@@ -42,7 +49,7 @@ static bool stays(const struct pruning *p, uint32_t index)
 /* Finds groups of one CIE and one FDE; false if the section has another structure. */
 static bool find_frame_groups(struct pruning *p)
 {
-    struct bytes data = p->cubin->sections[p->section].data;
+    struct bytes data = p->frames->data;
     struct frame frame;
 
     p->groups = arena_alloc(p->scratch, data.size / FRAMES_LEAST + 1, sizeof *p->groups);
@@ -64,91 +71,84 @@ static const struct group *group_at(const struct pruning *p, uint64_t offset)
     return low < p->count && p->groups[low].start <= offset ? &p->groups[low] : NULL;
 }
 
-static void copy_contents(const struct pruning *p, struct cubin_section *section)
+static void replace_contents(const struct pruning *p)
 {
     uint8_t *copy;
 
-    if (p->size == section->data.size) /* all stay */
+    if (p->size == p->frames->size) /* all stay */
         return;
     copy = arena_alloc(&p->m->image->arena, p->size, 1);
     for (size_t i = 0; i < p->count; i++)
-        memcpy(copy + p->groups[i].placed, section->data.data + p->groups[i].start,
+        memcpy(copy + p->groups[i].placed, p->frames->data.data + p->groups[i].start,
                p->groups[i].end - p->groups[i].start);
-    section->data = (struct bytes){copy, p->size};
-    section->size = p->size;
+    p->frames->data = (struct bytes){copy, p->size};
+    p->frames->size = p->size;
 }
 
-static void copy_relocations(const struct pruning *p, struct cubin_section *list)
+static void replace_relocations(const struct pruning *p)
 {
-    struct cubin_relocation *copy = arena_alloc(&p->m->arena, list->relocation_count, sizeof *copy);
-    size_t count = 0;
+    struct cubin_relocation *copy =
+        arena_alloc(&p->m->arena, p->list->relocation_count, sizeof *copy);
+    uint32_t count = 0;
 
-    for (size_t i = 0; i < list->relocation_count; i++) {
-        struct cubin_relocation relocation = list->relocations[i];
+    for (size_t i = 0; i < p->list->relocation_count; i++) {
+        struct cubin_relocation relocation = p->list->relocations[i];
         const struct group *group = group_at(p, relocation.offset);
 
         if (!group)
             continue;
         relocation.offset -= group->start - group->placed;
-        if (p->cubin->symbols[relocation.symbol].section == p->section)
+        if (p->cubin->symbols[relocation.symbol].section == p->list->info)
             relocation.addend = (int64_t)group->placed;
         copy[count++] = relocation;
     }
-    list->relocations = copy;
-    list->relocation_count = count;
-}
-
-static const struct cubin *pruned(const struct pruning *p)
-{
-    struct cubin *copy = arena_alloc(&p->m->arena, 1, sizeof *copy);
-    size_t count = p->cubin->section_count;
-
-    *copy = *p->cubin;
-    copy->sections = arena_copy(&p->m->arena, p->cubin->sections, count, sizeof *copy->sections);
-    copy_contents(p, &copy->sections[p->section]);
-    copy_relocations(p, &copy->sections[p->list]);
-    return copy;
+    p->list->relocations = copy;
+    p->list->relocation_count = count;
 }
 
 /* Finds the section, its relocations, and the functions that they name. */
 static bool find_frames(struct pruning *p)
 {
-    const struct cubin *cubin = p->cubin;
+    for (size_t i = 1; i < p->cubin->section_count && !p->list; i++) {
+        struct cubin_section *list = &p->cubin->sections[i];
 
-    for (size_t i = 1; i < cubin->section_count && p->list == 0; i++) {
-        const struct cubin_section *section = &cubin->sections[i];
-
-        if (section->type == SHT_RELA && section->relocation_count > 0 &&
-            cubin_is_kind(&cubin->sections[section->info], KIND_FRAMES)) {
-            p->list = i;
-            p->section = section->info;
-        }
+        if (list->type == SHT_RELA && list->relocation_count > 0 &&
+            cubin_is_kind(&p->cubin->sections[list->info], KIND_FRAMES))
+            p->list = list;
     }
-    if (p->list == 0)
+    if (!p->list)
         return false;
-    p->functions = arena_zalloc(p->scratch, cubin->sections[p->section].size, 4);
-    for (size_t i = 0; i < cubin->sections[p->list].relocation_count; i++) {
-        const struct cubin_relocation *relocation = &cubin->sections[p->list].relocations[i];
-
-        if (relocation->type == R_CUDA_64)
-            p->functions[relocation->offset] = relocation->symbol;
-    }
+    p->frames = &p->cubin->sections[p->list->info];
+    p->functions = arena_zalloc(p->scratch, p->frames->size, 4);
+    for (size_t i = 0; i < p->list->relocation_count; i++)
+        if (p->list->relocations[i].type == R_CUDA_64)
+            p->functions[p->list->relocations[i].offset] = p->list->relocations[i].symbol;
     return true;
 }
 
-const struct cubin *const *frames_prune(struct merging *m)
+void frames_prune(struct merging *m)
 {
-    const struct cubin **cubins;
     LOCAL_ARENA(scratch);
 
-    if (!merging_is_mercury(m))
-        return m->cubins;
-    cubins = arena_alloc(&m->arena, m->count, sizeof *cubins);
-    for (size_t file = 0; file < m->count; file++) {
+    for (size_t file = 0; merging_is_mercury(m) && file < m->count; file++) {
         struct pruning p = {.m = m, .scratch = &scratch, .file = file, .cubin = m->cubins[file]};
+        struct pruned *pruned;
 
-        cubins[file] = find_frames(&p) && find_frame_groups(&p) ? pruned(&p) : p.cubin;
+        if (find_frames(&p) && find_frame_groups(&p)) {
+            pruned = arena_alloc(&m->arena, 1, sizeof *pruned);
+            *pruned = (struct pruned){m->pruned, p.frames, p.list, *p.frames, *p.list};
+            m->pruned = pruned;
+            replace_contents(&p);
+            replace_relocations(&p);
+        }
         arena_free(&scratch);
     }
-    return cubins;
+}
+
+void frames_restore(void *merging)
+{
+    for (const struct pruned *at = ((struct merging *)merging)->pruned; at; at = at->earlier) {
+        *at->frames = at->old_frames;
+        *at->list = at->old_list;
+    }
 }

@@ -40,10 +40,9 @@ bool limits_check_inputs(struct merging *m);
  * launch the kernel with fewer registers than they use. Comes after reach_summarize(). */
 bool limits_check_needs(struct merging *m);
 
-/* frames.c: the cubins of the merge, from sm_100 on as copies (in its arena) whose .debug_frame
- * lacks functions that are dead or lost to an earlier cubin's. Symbols and sections keep their
- * indices. Comes after liveness. */
-const struct cubin *const *frames_prune(struct merging *m);
+/* frames.c: from sm_100 on, leaves functions that are dead or lost to an earlier cubin's out of the
+ * cubins' .debug_frame, until frames_restore(). Comes after liveness. */
+void frames_prune(struct merging *m);
 
 /* diagnostics.c: reports every symbol that is neither defined nor provided by the driver; as long
  * as there is diag_room(), notes where each is referenced and which definitions have similar names.

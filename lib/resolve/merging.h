@@ -223,7 +223,8 @@ struct merging {
 
     size_t *symbol_base;
     size_t *section_base;
-    uint8_t *kinds; /* by input section: enum input_kind */
+    uint8_t *kinds;              /* by input section: enum input_kind */
+    const struct pruned *pruned; /* cubins whose frames frames.c has changed */
 
     struct merged_symbol *symbols;
     size_t symbol_count;

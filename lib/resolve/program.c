@@ -150,6 +150,6 @@ bool resolve_program(struct merging *m)
     }
     if (!find_live(m))
         return false;
-    m->cubins = frames_prune(m);
+    frames_prune(m);
     return true;
 }

@@ -4,9 +4,10 @@
 #include "resolve/merging.h"
 
 /* Resolves the symbols of m->cubins, finds what is kept and what that needs, and fills in m.
- * m->cubins become those without the frames of what is left out. False, with all errors reported,
- * if they are no program. */
+ * Until frames_restore(), for CONTEXT_DEFER, m->cubins lack the frames of what is left out. False,
+ * with all errors reported, if they are no program. */
 bool resolve_program(struct merging *m);
+void frames_restore(void *merging);
 
 /* resolve.c: whether cubins declare the name for the driver: the size of a texture's, sampler's or
  * surface's descriptor, which txq and suq read. */
