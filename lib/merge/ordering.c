@@ -137,9 +137,10 @@ static void take_early(struct merging *m)
 
 void ordering_sections(struct merging *m)
 {
-    struct merged_pairs pairs = {.arena = &m->arena};
     size_t count;
     const enum section_class *twins = sections_twin_order(m->request->toolkit, &count);
+    LOCAL_ARENA(scratch);
+    struct merged_pairs pairs = {.arena = &scratch};
 
     m->out->order = arena_alloc(&m->arena, m->out->section_count, sizeof *m->out->order);
     for (size_t i = 0; i < m->out->created_count; i++)

@@ -148,11 +148,12 @@ static void sort_into_lists(struct merging *m, const struct reading *reading)
 
 bool graph_read(struct merging *m)
 {
-    const struct merged_pairs none = {.arena = &m->arena};
+    LOCAL_ARENA(scratch);
+    const struct merged_pairs none = {.arena = &scratch};
     struct reading reading = {.calls = none, .references = none, .called = none, .taken = none};
 
     CONTEXT_DEFER(table_cleanup, &reading.prototype_names);
-    m->graph = (struct call_graph){.declared = none};
+    m->graph = (struct call_graph){.declared = {.arena = &m->arena}};
     reading.prototype_of = merging_none(m, m->symbol_count);
     reading.prototype_file = merging_none(m, m->symbol_count);
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_GRAPH);) {

@@ -61,7 +61,8 @@ struct merged_lists index_lists_make_distinct(struct arena *arena, const struct 
 struct merged_lists index_lists_invert(struct arena *arena, const struct merged_lists *lists,
                                        size_t key_count, size_t item_count)
 {
-    struct merged_pairs pairs = {.arena = arena};
+    LOCAL_ARENA(scratch);
+    struct merged_pairs pairs = {.arena = &scratch};
 
     for (uint32_t key = 0; key < key_count; key++)
         for (uint32_t i = lists->first[key]; i < lists->first[key + 1]; i++)

@@ -142,7 +142,8 @@ static void gather_own(struct merging *m, struct merged_pairs *uses)
 
 static void gather_shared(struct merging *m)
 {
-    struct merged_pairs uses = {.arena = &m->arena};
+    LOCAL_ARENA(scratch);
+    struct merged_pairs uses = {.arena = &scratch};
 
     m->uses.is_shared_named = arena_zalloc(&m->arena, m->symbol_count, sizeof(bool));
     for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_RELOCATIONS);)
