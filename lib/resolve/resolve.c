@@ -463,21 +463,24 @@ static void drop_defined_commons(struct merging *m)
 bool resolve_symbols(struct merging *m)
 {
     struct resolving r = {.m = m, .named_by = SIZE_MAX};
-    /* They bound every array; null symbols leave room for nameless functions. */
-    size_t symbols = m->symbol_base[m->count];
+    size_t symbols = m->symbol_base[m->count], named = 0;
 
+    /* They bound every array; null symbols leave room for nameless functions. */
+    for (size_t file = 0; file < m->count; file++)
+        for (size_t i = 0; i < m->cubins[file]->symbol_count; i++)
+            named += m->cubins[file]->symbols[i].type != STT_SECTION;
     CONTEXT_DEFER(table_cleanup, &r.names);
     r.passes = arena_alloc(&m->arena, symbols, sizeof *r.passes);
     r.registers = arena_zalloc(&m->arena, m->count, sizeof *r.registers);
-    m->symbols = arena_alloc(&m->arena, symbols, sizeof *m->symbols);
+    m->symbols = arena_alloc(&m->arena, named, sizeof *m->symbols);
     m->resolved = (struct resolution){
         .symbol_of = merging_none(m, symbols),
         .owner_of = merging_none(m, m->section_base[m->count]),
         .has_lost = arena_zalloc(&m->arena, symbols, sizeof(bool)),
         .gave_way = arena_zalloc(&m->arena, symbols, sizeof(bool)),
-        .locals = arena_alloc(&m->arena, 2 * symbols, sizeof(struct merged_local)),
-        .globals = arena_alloc(&m->arena, symbols, sizeof(uint32_t)),
-        .commons = arena_alloc(&m->arena, symbols, sizeof(uint32_t)),
+        .locals = arena_alloc(&m->arena, symbols + named, sizeof(struct merged_local)),
+        .globals = arena_alloc(&m->arena, named, sizeof(uint32_t)),
+        .commons = arena_alloc(&m->arena, named, sizeof(uint32_t)),
     };
     for (size_t file = 0; file < m->count; file++)
         resolve_cubin(&r, file);
