@@ -214,6 +214,9 @@ static bool merge_all(struct link *link)
         return false;
     observed = (struct observe_merged){cubins, count, wanted.made, wanted.made_count};
     observe_image(link->observation, &merged->report, &observed);
+    /* The image has views of their bytes, and its writer takes as much memory as their tables. */
+    for (size_t i = 0; i < link->cubin_count; i++)
+        cubin_free(&link->cubins[i].cubin);
     return true;
 }
 
