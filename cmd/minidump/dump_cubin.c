@@ -60,7 +60,7 @@ static void print_sections(const struct dump *dump, const struct cubin *cubin)
         const struct cubin_section *section = &cubin->sections[i];
         char text[16];
 
-        dump_print(dump, "  %.*s: %s, flags 0x%" PRIx64 ", size %" PRIu64 ", align %" PRIu64 "\n",
+        dump_print(dump, "  %.*s: %s, flags 0x%" PRIx64 ", size %" PRIu64 ", align %" PRIu32 "\n",
                    TEXT_ARG(section->name),
                    lookup_name(sections_type_name(section->type), section->type, text),
                    section->flags, section->size, section->alignment);

@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "cubin/format.h"
 
+/* Its layout is that of Elf64_Rela, so that a file's records need no copy. */
 struct cubin_relocation {
     uint64_t offset; /* bytes in the target section; the field is known to lie inside it */
     uint32_t type;   /* enum cubin_relocation_type */
@@ -20,18 +21,18 @@ struct cubin_section {
     struct text name;
     const struct section_facts *facts; /* sections_find(); NULL: of an unknown kind */
     uint64_t flags;
-    uint64_t alignment; /* a power of two, at least 1 */
     uint64_t entry_size;
     uint64_t size;     /* bytes */
     struct bytes data; /* size bytes, or empty when has_no_bytes */
+    /* Of relocations only; cubin_read() does not check Mercury's, but for the symbol's index: */
+    const struct cubin_relocation *relocations;
+    uint32_t relocation_count;
+    uint32_t alignment; /* a power of two, at least 1 */
     uint32_t type;
     uint32_t link;
     uint32_t info;
     bool lacks_link;   /* SHF_INFO_LINK is only here, and not in the file */
     bool has_no_bytes; /* NOBITS, or one of NVIDIA's types without file contents */
-    /* Of relocations only; cubin_read() does not check Mercury's, but for the symbol's index: */
-    struct cubin_relocation *relocations;
-    size_t relocation_count;
 };
 
 struct cubin_symbol {

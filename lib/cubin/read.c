@@ -168,22 +168,25 @@ static bool check_file_header(struct reader *reader)
     return check_section_table(reader, &header) && check_program_headers(reader, &header);
 }
 
-/* Copies one section header and finds its data. Names come later. */
+/* Copies one section header and finds its data. Names come later: until then a name's size is its
+ * place in the table of names. */
 static bool read_section(struct reader *reader, size_t index, const Elf64_Shdr *header)
 {
     struct cubin_section *section = &reader->cubin->sections[index];
+    uint64_t alignment = header->sh_addralign ? header->sh_addralign : 1;
     /* Mercury's twin of the driver's reserved shared memory has file contents; the plain section
      * has none (measured). */
     bool is_zeroed_twin =
         header->sh_type == SHT_CUDA_RESERVED_SHARED && (header->sh_flags & SHF_CUDA_MERCURY);
 
     *section = (struct cubin_section){
+        .name.size = header->sh_name,
         .type = header->sh_type,
         .link = header->sh_link,
         .info = header->sh_info,
         .flags = header->sh_flags | (lacks_link(reader, header) ? SHF_INFO_LINK : 0),
         .lacks_link = lacks_link(reader, header),
-        .alignment = header->sh_addralign ? header->sh_addralign : 1,
+        .alignment = (uint32_t)alignment,
         .entry_size = header->sh_entsize,
         .size = header->sh_size,
         .has_no_bytes = format_is_nobits(header->sh_type) && !is_zeroed_twin,
@@ -194,17 +197,15 @@ static bool read_section(struct reader *reader, size_t index, const Elf64_Shdr *
         !bytes_slice(reader->file, header->sh_offset, header->sh_size, &section->data))
         return read_damaged(reader, "section %zu has %" PRIu64 " bytes at byte %" PRIu64 " of %zu",
                             index, header->sh_size, header->sh_offset, reader->file.size);
-    if ((section->alignment & (section->alignment - 1)) != 0 ||
-        section->alignment > READ_LARGEST_ALIGNMENT)
+    if ((alignment & (alignment - 1)) != 0 || alignment > READ_LARGEST_ALIGNMENT)
         return read_damaged(reader,
                             "section %zu has alignment %" PRIu64 ", expected a power of two up to "
                             "%u",
-                            index, section->alignment, READ_LARGEST_ALIGNMENT);
+                            index, alignment, READ_LARGEST_ALIGNMENT);
     return true;
 }
 
-/* `names`: of each section, where its name stands in the table of names. */
-static bool name_sections(struct reader *reader, const Elf64_Word *names)
+static bool name_sections(struct reader *reader)
 {
     struct cubin *cubin = reader->cubin;
     const struct cubin_section *table;
@@ -221,10 +222,11 @@ static bool name_sections(struct reader *reader, const Elf64_Word *names)
         return read_damaged(reader, "the table of section names does not end with NUL");
     for (size_t i = 1; i < cubin->section_count; i++) {
         struct cubin_section *section = &cubin->sections[i];
+        uint32_t place = (uint32_t)section->name.size;
 
-        if (!read_name(reader, table->data, names[i], &section->name))
+        if (!read_name(reader, table->data, place, &section->name))
             return read_damaged(reader, "the name of section %zu stands at byte %u of %zu", i,
-                                names[i], table->data.size);
+                                place, table->data.size);
         section->facts = sections_find(section->type, section->flags, section->name);
     }
     return true;
@@ -298,12 +300,9 @@ static bool read_sections(struct reader *reader)
 {
     struct cubin *cubin = reader->cubin;
     Elf_Scn *place = NULL;
-    Elf64_Word *names;
 
     cubin->section_count = reader->section_count;
-    arena_reserve(&cubin->arena,
-                  (cubin->section_count + 1) * (sizeof *cubin->sections + sizeof *names));
-    names = arena_alloc(&cubin->arena, cubin->section_count, sizeof *names);
+    arena_reserve(&cubin->arena, (cubin->section_count + 1) * sizeof *cubin->sections);
     cubin->sections = arena_alloc(&cubin->arena, cubin->section_count, sizeof *cubin->sections);
     cubin->sections[0] = (struct cubin_section){.alignment = 1};
     for (size_t i = 1; i < cubin->section_count; i++) {
@@ -316,11 +315,10 @@ static bool read_sections(struct reader *reader)
             memcpy(&header, record, sizeof header);
         else
             context_raise(LINK_NO_MEMORY);
-        names[i] = header.sh_name;
         if (!read_section(reader, i, &header))
             return false;
     }
-    return name_sections(reader, names) &&
+    return name_sections(reader) &&
            (cubin->flags >> CUBIN_FLAGS_NOTE_SHIFT == 0 || cubin_check_note(cubin)) &&
            check_sections(reader);
 }

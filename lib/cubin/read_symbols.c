@@ -6,6 +6,8 @@
 
 #define SYMBOL_SIZE sizeof(Elf64_Sym)
 
+_Static_assert(sizeof(struct cubin_relocation) == sizeof(Elf64_Rela), "they are the same");
+
 static Elf64_Sym symbol_record(struct bytes table, size_t index)
 {
     Elf64_Sym record;
@@ -235,7 +237,8 @@ static bool check_relocation_section(const struct reader *reader, size_t index)
     uint32_t table = section->type == SHT_CUDA_MERC_RELA ? SHT_CUDA_MERC_SYMTAB : SHT_SYMTAB;
     const struct cubin_section *target;
 
-    if (section->entry_size != wanted || section->size % wanted != 0)
+    if (section->entry_size != wanted || section->size % wanted != 0 ||
+        section->size / wanted > UINT32_MAX)
         return READ_BAD_SECTION(reader, index,
                                 "has %" PRIu64 " bytes in records of %" PRIu64
                                 ", expected records of %zu",
@@ -277,41 +280,46 @@ static bool check_relocation(const struct reader *reader, size_t index, size_t e
     return true;
 }
 
-static bool read_relocation_section(struct reader *reader, size_t index)
+/* The section's records: as they are in the file, unless they are of another form, not aligned, or
+ * Mercury's and name a symbol that there is not. */
+static const struct cubin_relocation *relocations_of(const struct reader *reader,
+                                                     const struct cubin_section *section)
 {
-    struct cubin_section *section = &reader->cubin->sections[index];
-    size_t step = section->entry_size;
+    const struct cubin_relocation *records = (const void *)section->data.data;
+    bool is_mercury = section->type == SHT_CUDA_MERC_RELA;
+    size_t symbols = is_mercury ? reader->cubin->symbol_count : SIZE_MAX;
+    size_t step = section->entry_size, count = section->relocation_count, i = 0;
+    struct cubin_relocation *copy;
 
-    section->relocation_count = section->data.size / step;
-    section->relocations =
-        arena_alloc(&reader->cubin->arena, section->relocation_count, sizeof *section->relocations);
-    for (size_t i = 0; i < section->relocation_count; i++) {
-        Elf64_Rela record = {0};
-
-        memcpy(&record, section->data.data + i * step, step); /* of Elf64_Rel it is the beginning */
-        section->relocations[i] = (struct cubin_relocation){
-            .offset = record.r_offset,
-            .type = (uint32_t)ELF64_R_TYPE(record.r_info),
-            .symbol = (uint32_t)ELF64_R_SYM(record.r_info),
-            .addend = record.r_addend,
-        };
-        if (section->type != SHT_CUDA_MERC_RELA) {
-            if (!check_relocation(reader, index, i))
-                return false;
-        } else if (section->relocations[i].symbol >= reader->cubin->symbol_count) {
-            section->relocations[i].symbol = 0;
-        }
+    if (step == sizeof *records && (uintptr_t)records % _Alignof(struct cubin_relocation) == 0)
+        while (i < count && records[i].symbol < symbols)
+            i++;
+    if (i == count)
+        return records;
+    copy = arena_zalloc(&reader->cubin->arena, count, sizeof *copy);
+    for (i = 0; i < count; i++) {
+        memcpy(&copy[i], section->data.data + i * step, step); /* of Elf64_Rel the beginning */
+        if (copy[i].symbol >= symbols)
+            copy[i].symbol = 0;
     }
-    return true;
+    return copy;
 }
 
 bool read_relocations(struct reader *reader)
 {
-    const struct cubin *cubin = reader->cubin;
+    for (size_t i = 1; i < reader->cubin->section_count; i++) {
+        struct cubin_section *section = &reader->cubin->sections[i];
 
-    for (size_t i = 1; i < cubin->section_count; i++)
-        if (format_is_relocations(cubin->sections[i].type) &&
-            (!check_relocation_section(reader, i) || !read_relocation_section(reader, i)))
+        if (!format_is_relocations(section->type))
+            continue;
+        if (!check_relocation_section(reader, i))
             return false;
+        section->relocation_count = (uint32_t)(section->data.size / section->entry_size);
+        section->relocations = relocations_of(reader, section);
+        for (size_t k = 0; section->type != SHT_CUDA_MERC_RELA && k < section->relocation_count;
+             k++)
+            if (!check_relocation(reader, i, k))
+                return false;
+    }
     return true;
 }

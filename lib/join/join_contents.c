@@ -87,7 +87,7 @@ static void fill_list(struct join *join, struct cubin_section *section,
                  : is_in_place ? united->in_place_count
                                : united->relocation_count;
     struct cubin_relocation *to = arena_alloc(&join->out->arena, end - begin, sizeof *to);
-    size_t count = 0;
+    uint32_t count = 0;
 
     for (size_t i = begin; i < end; i++) {
         const struct join_input *input =

@@ -69,7 +69,7 @@ static void add_united_class(struct join *join, enum section_class class)
         if (united->first->class != class || (class == CLASS_PROTOTYPE && !join->has_prototypes))
             continue;
         if (united->way != UNITED_ANEW) {
-            section.alignment = united->alignment;
+            section.alignment = (uint32_t)united->alignment;
             section.size = united->size;
             section.data = (struct bytes){united->data, united->data ? united->size : 0};
         }

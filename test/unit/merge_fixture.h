@@ -109,6 +109,12 @@ static inline uint32_t input_section(const char *name)
     return (uint32_t)(nth_input_section(0, name) - merged->inputs[0].sections);
 }
 
+/* An input's relocations, which are in its file, to change them. */
+static inline struct cubin_relocation *input_relocations(size_t number, const char *name)
+{
+    return (struct cubin_relocation *)(uintptr_t)nth_input_section(number, name)->relocations;
+}
+
 /* The contents of an input's section, which are in its file, to change them. */
 static inline uint8_t *input_bytes(size_t number, const char *name)
 {

@@ -102,7 +102,7 @@ static void refer(const char *in, uint64_t offset, uint32_t symbol)
 
     for (size_t i = 0; i < list->relocation_count; i++)
         if (list->relocations[i].offset == offset)
-            list->relocations[i].symbol = symbol;
+            input_relocations(0, in)[i].symbol = symbol;
 }
 
 /* Two cubins; in the first, a list refers to the label. */

@@ -82,7 +82,7 @@ TEST_LOOP(frames_are_found_in_any_order, 3)
 
     read_nth_input(0, "20_dead-sm_100-a.o");
     read_nth_input(1, "20_dead-sm_100-b.o");
-    list = nth_input_section(0, ".rela.debug_frame")->relocations;
+    list = input_relocations(0, ".rela.debug_frame");
     moved = list[0];
     list[0] = list[_i];
     list[_i] = moved;
@@ -231,7 +231,7 @@ TEST(addresses_in_twins_of_code_are_refused)
            (cubin->symbols[symbol].section != code || cubin->symbols[symbol].type != STT_SECTION))
         symbol++;
     ck_assert_uint_lt(symbol, cubin->symbol_count);
-    nth_input_section(0, ".nv.merc.rela.text.k1")->relocations[0] =
+    input_relocations(0, ".nv.merc.rela.text.k1")[0] =
         (struct cubin_relocation){.symbol = symbol, .type = R_MERCURY_64};
     merge_input(REQUEST(100));
     expect_said("a relocation is misplaced");

@@ -126,8 +126,7 @@ static void read_unknown(int which)
     restart();
     read_nth_input(0, "07_call-sm_100-13.5-a.o");
     read_nth_input(1, "07_call-sm_100-13.5-b.o");
-    nth_input_section(0, relocations[which].list)->relocations[relocations[which].row].type =
-        0x100ff;
+    input_relocations(0, relocations[which].list)[relocations[which].row].type = 0x100ff;
 }
 
 TEST_LOOP(a_relocation_of_unknown_type_is_refused, COUNT(relocations))
