@@ -17,8 +17,10 @@ struct table_slot {
     uint32_t entry; /* its index plus 1; 0 = empty */
 };
 
+/* A key's size has 32 bits: a large link has a hundred thousand entries at a time. */
 struct table_entry {
-    struct text key;
+    const char *key;
+    uint32_t size;
     uint32_t value;
 };
 
@@ -46,13 +48,15 @@ static void make_secret(void)
 static struct table_slot *probe(const struct table *table, struct text key, uint32_t hash)
 {
     size_t mask = table->capacity - 1;
-    size_t at = hash & mask;
+    struct table_slot *slot;
 
-    while (table->slots[at].entry &&
-           !(table->slots[at].hash == hash &&
-             text_equal(table->entries[table->slots[at].entry - 1].key, key)))
-        at = (at + 1) & mask;
-    return &table->slots[at];
+    for (size_t at = hash & mask; (slot = &table->slots[at])->entry; at = (at + 1) & mask) {
+        const struct table_entry *entry = &table->entries[slot->entry - 1];
+
+        if (slot->hash == hash && text_equal((struct text){entry->key, entry->size}, key))
+            break;
+    }
+    return slot;
 }
 
 static uint32_t hash_of(struct text key)
@@ -122,7 +126,9 @@ static struct table_entry *entry_for(struct table *table, struct text key, uint3
     hash = hash_of(key);
     slot = probe(table, key, hash);
     if (!slot->entry) {
-        table->entries[table->count++] = (struct table_entry){key, value};
+        if (key.size > UINT32_MAX)
+            context_raise(LINK_NO_MEMORY);
+        table->entries[table->count++] = (struct table_entry){key.data, (uint32_t)key.size, value};
         *slot = (struct table_slot){hash, (uint32_t)table->count};
     }
     return &table->entries[slot->entry - 1];
