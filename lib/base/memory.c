@@ -191,19 +191,13 @@ void name_list_add(struct name_list *list, const char *name)
 
 const char *name_list_text(const char *head, const struct name_list *list, struct arena *arena)
 {
+    static const char *const forms[] = {"%s", "%s(%s)", "%s(%s+%s)", "%s(%s+%s+%s)",
+                                        "%s(%s+%s+%s+...)"};
     const char *const *names = list->names;
+    size_t last = sizeof forms / sizeof *forms - 1;
 
-    switch (list->count) {
-    case 0:
-        return arena_printf(arena, "%s", head);
-    case 1:
-        return arena_printf(arena, "%s(%s)", head, names[0]);
-    case 2:
-        return arena_printf(arena, "%s(%s+%s)", head, names[0], names[1]);
-    default:
-        return arena_printf(arena, "%s(%s+%s+%s%s)", head, names[0], names[1], names[2],
-                            list->count > NAME_LIST_MOST ? "+..." : "");
-    }
+    return arena_printf(arena, forms[list->count < last ? list->count : last], head, names[0],
+                        names[1], names[2]);
 }
 
 /* Arenas: bump allocation in blocks that double up to a limit, so that small links stay small. */
