@@ -23,30 +23,32 @@ struct placed_symbol {
  * of -preserve-relocs. */
 enum { LIST_REL, LIST_RELA, LIST_RESOLVED, LIST_COUNT };
 
-/* A section that will be written. */
+/* A section that will be written. The fields are narrow, since there may be a hundred thousand. */
 struct merged_section {
     struct text name;
     uint64_t flags;
-    uint64_t alignment;
     uint64_t size;
-    const uint8_t *data; /* size bytes: a view into a cubin, or `own` */
-    uint8_t *own;        /* a copy in the image's arena that may be changed, or NULL */
+    const uint8_t *data;               /* size bytes: a view into a cubin, or the image's own */
     const struct section_facts *facts; /* NULL: of an unknown kind */
-    enum section_class class;
+    uint64_t alignment;
     uint32_t type;
     uint32_t entry_size;
     uint32_t function; /* the symbol it belongs to, or MERGE_NONE */
     uint32_t target;   /* relocations: the merged section they apply to; a twin: its plain one */
     uint32_t twin;     /* Mercury's twin of the section, or MERGE_NONE */
     uint32_t lists[LIST_COUNT]; /* of its relocations, or MERGE_NONE */
-    uint32_t bank;              /* constants: the bank's number */
-    uint32_t input;       /* info sections: the section they come from, in the function's cubin */
-    uint32_t copies;      /* moved constants: first of the adjacent entries in placing.constants */
+    union {
+        uint32_t input;  /* info sections: the section they come from, in the function's cubin */
+        uint32_t copies; /* moved constants: first of the adjacent entries in placing.constants */
+    };
     uint32_t index;       /* in the image; 0 = not placed yet */
     uint32_t row;         /* of its section symbol; 0 = none */
     uint32_t name_offset; /* in .strtab */
     uint32_t header_name; /* in .shstrtab; 0 = not yet there */
+    uint8_t class;        /* enum section_class */
+    uint8_t bank;         /* constants: the bank's number */
     uint8_t info_high;    /* .text: bits 24-31 of sh_info, kept from the input */
+    bool is_own;          /* `data` is in the image's arena, and may be changed */
 };
 
 /* Where an input section's contents went. */

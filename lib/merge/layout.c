@@ -47,7 +47,7 @@ uint32_t layout_make_row(struct merging *m, const struct section_facts *row, str
 {
     return add_section(m, &(struct merged_section){
                               .facts = row,
-                              .class = row->class,
+                              .class = (uint8_t)row->class,
                               .name = name,
                               .type = output_type_of(m, row->class, row, row->type),
                               .flags = row->flags,
@@ -73,7 +73,8 @@ uint32_t layout_make_like(struct merging *m, uint32_t model, uint32_t kernel)
     section.name = layout_name(m, section.class, section.bank, kernel);
     section.function = kernel;
     section.size = 0;
-    section.data = section.own = NULL;
+    section.data = NULL;
+    section.is_own = false;
     return add_section(m, &section);
 }
 
@@ -130,8 +131,8 @@ void layout_set(struct merging *m, uint32_t index, struct bytes contents)
 {
     struct merged_section *section = &m->out->sections[index];
 
-    section->own = arena_copy(&m->image->arena, contents.data, contents.size, 1);
-    section->data = section->own;
+    section->data = arena_copy(&m->image->arena, contents.data, contents.size, 1);
+    section->is_own = true;
     section->size = contents.size;
 }
 
@@ -144,9 +145,7 @@ static void encode_one(struct merging *m, const struct merged_relocation *reloca
     uint64_t words[3] = {relocation->offset, row << 32 | relocation->type,
                          (uint64_t)relocation->addend};
 
-    if (!list->own)
-        list->data = list->own = arena_alloc(&m->image->arena, list->size, 1);
-    memcpy(list->own + *at, words, list->entry_size);
+    memcpy(layout_writable(m, relocation->list) + *at, words, list->entry_size);
     *at += list->entry_size;
     if (row == 0)
         MERGING_ERROR(m,
@@ -208,7 +207,7 @@ static uint32_t find_output_section(struct merging *m, enum section_class class,
 {
     struct merged_section section = {
         .facts = input->facts,
-        .class = class,
+        .class = (uint8_t) class,
         .name = input->name,
         .type = output_type_of(m, class, input->facts, input->type),
         .flags = input->flags,
@@ -217,7 +216,7 @@ static uint32_t find_output_section(struct merging *m, enum section_class class,
         .function = owner,
         .target = MERGE_NONE,
         .info_high = class == CLASS_TEXT ? (uint8_t)(input->info >> 24) : 0,
-        .bank = input->type - SHT_CUDA_CONSTANT0,
+        .bank = (uint8_t)(input->type - SHT_CUDA_CONSTANT0),
     };
     const uint32_t numbers[] = {0, section.bank, owner};
     struct text key = input->name;
@@ -267,10 +266,9 @@ static void place_section(struct merging *m, size_t file, size_t index, enum sec
         where->section = MERGE_NONE;
         return;
     }
-    if (class == CLASS_RESERVED || class == CLASS_TWIN_RESERVED)
-        where->offset = 0; /* shared.c places variables, not sections */
-    else
-        where->offset = append(m, where->section, input->alignment, input->size);
+    where->offset = class == CLASS_RESERVED || class == CLASS_TWIN_RESERVED
+                        ? 0 /* shared.c places variables, not sections */
+                        : append(m, where->section, input->alignment, input->size);
     if (class == CLASS_TEXT) {
         m->out->text_of[owner] = where->section;
         if (merged_is_kernel(&m->symbols[owner]))
@@ -392,15 +390,13 @@ uint8_t *layout_writable(struct merging *m, uint32_t index)
 {
     struct merged_section *section = &m->out->sections[index];
 
-    if (!section->own) {
-        section->own = arena_alloc(&m->image->arena, section->size, 1);
-        if (section->data && section->size > 0)
-            memcpy(section->own, section->data, section->size);
-        else
-            memset(section->own, 0, section->size);
-        section->data = section->own;
+    if (!section->is_own) {
+        section->data = section->data
+                            ? arena_copy(&m->image->arena, section->data, section->size, 1)
+                            : arena_zalloc(&m->image->arena, section->size, 1);
+        section->is_own = true;
     }
-    return section->own;
+    return (uint8_t *)(uintptr_t)section->data;
 }
 
 void layout_fill(struct merging *m)

@@ -131,7 +131,8 @@ static void copy_twin(struct merging *m, const struct merged_copy *constants)
 
         if (twin->size > 0)
             memcpy(own, twin->data, twin->size);
-        twin->data = twin->own = own;
+        twin->data = own;
+        twin->is_own = true;
         twin->size = plain->size;
         RAISE(twin->alignment, plain->alignment);
     }
@@ -404,5 +405,5 @@ void mercury_clear_registers(struct merging *m)
     copy = arena_copy(&m->image->arena, section->data, section->size, 1);
     /* What has another structure is carried over whole. */
     if (clear_register_blocks(copy, section->size, &seen, &kept))
-        section->data = section->own = (uint8_t *)copy;
+        section->data = (uint8_t *)copy;
 }

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "diag/diag.h"
@@ -52,12 +53,16 @@ static const uint8_t rel_action[] = {0x73, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x11, 0
 /* From here on no section is added. */
 static void order(struct merging *m)
 {
+    size_t size;
+
     attributes_add_sections(m);
     callgraph_add_sections(m);
     if (!m->request->relocatable && !merging_is_mercury(m))
         layout_set(m, layout_make(m, CLASS_REL_ACTION, MERGE_NONE),
                    (struct bytes){rel_action, sizeof rel_action});
     mercury_add_sections(m);
+    size = m->out->section_count * sizeof *m->out->sections;
+    m->out->sections = realloc(m->out->sections, size) ?: m->out->sections;
     creation_order(m);
     ordering_sections(m);
     symtab_assign(m);
@@ -203,8 +208,6 @@ static void build_tables(struct merging *m)
 {
     bool is_extended = ordering_is_extended(m);
 
-    ARRAY_RESERVE(m->image->sections, m->image->section_capacity,
-                  m->out->order_count + ORDERING_INDICES + 1);
     add_table(m, ORDERING_SHSTRTAB, 0);
     add_table(m, ORDERING_STRTAB, 0);
     add_table(m, ORDERING_SYMTAB, ORDERING_STRTAB);
@@ -236,6 +239,8 @@ static void build_image(struct merging *m)
     struct image *image = m->image;
 
     set_header(m);
+    ARRAY_RESERVE(image->sections, image->section_capacity,
+                  image->section_count + m->out->order_count);
     for (size_t i = 0; i < m->out->order_count; i++)
         add_to_image(m, &m->out->sections[m->out->order[i]]);
     mercury_encode_symbols(m);
@@ -254,6 +259,8 @@ static bool encode(struct merging *m)
     symtab_encode(m);
     if (attributes_encode(m))
         layout_write_relocations(m);
+    free(m->out->relocations.items);
+    m->out->relocations.items = NULL;
     return !m->failed;
 }
 

@@ -102,7 +102,7 @@ static void add_word_twin(struct merging *m, uint32_t kernel, uint32_t bank)
     twin->name = arena_join(&m->image->arena, TEXT(SECTIONS_WORDS_TWIN), m->symbols[kernel].name);
     twin->type = SHT_CUDA_MERC_CONSTANT_IMAGE;
     twin->size = WORD_SIZE * m->uses.reference_count;
-    twin->data = twin->own = arena_zalloc(&m->image->arena, twin->size, 1);
+    layout_writable(m, index);
     twin->target = bank;
     m->out->sections[bank].twin = index;
 }
