@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "os/exec.h"
+#include "os/internal.h"
 
 /* The program's exit statuses, as in link/link.h. */
 #define STATUS_ERROR       1

@@ -3,7 +3,7 @@
  * A child is started by posix_spawn, which (vfork inside) costs the same however large the linker
  * has become, and is safe in a program with threads; fork, for a call, is neither. One poll watches
  * a child's pidfd and its output: a grandchild may hold the pipe open for longer. */
-#include "os/exec.h"
+#include "os/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,6 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "os/file.h"
 #include "os/thread.h"
 
 extern char **environ;

@@ -12,8 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct exec_child; /* one that was started */
-
 #define EXEC_VARIABLES 2
 #define EXEC_SAYS_END  "MINILINK_SAYS_END"
 
@@ -68,35 +66,12 @@ void exec_run(const struct exec_request *request, struct exec_result *result);
 /* How a child ended, in words that follow its name, in `text`; NULL when it succeeded. */
 const char *exec_describe_end(const struct exec_result *result, char *text, size_t size);
 
-/* Starts a program and returns at once; its output waits in a pipe, as far as that has room. The
- * caller ends it with exec_finish(). NULL, with errno set, when it cannot be started. */
-struct exec_child *exec_start(const struct exec_request *request);
-
-/* Whether the request is cancelled: *cancelled is set, or exec_kill_all was called. */
-bool exec_is_cancelled(const struct exec_request *request);
-
-/* Waits for the end of a child, and frees it. Of the request it uses output_limit, timeout (from
- * now on), is_asked_first and cancelled. The caller frees result->output in every case. */
-void exec_finish(struct exec_child *child, const struct exec_request *request,
-                 struct exec_result *result);
-
-/* Kills a child's group and frees the child; it is left to exec_reap_all(). */
-void exec_leave(struct exec_child *child);
-
 /* Waits for all children that were left, and reaps them. */
 void exec_reap_all(void);
 
 /* In a child of a request with `says_end`: tells the parent the exit status and the peak memory, by
  * standard output, and closes that and standard error. The caller then exits at once. */
 void exec_say_end(int status);
-
-/* From now on, programs that this thread executes have fixed addresses. A thread's personality is
- * its own, and inherited by its children; a sandbox may forbid changing it (Docker's default does).
- * Returns the previous personality; -1 when nothing has changed. */
-int exec_fix_addresses(void);
-
-/* Sends a signal to every running group. Async-signal-safe. */
-void exec_signal_all(int number);
 
 /* Kills every running group, and makes every later exec_run of this process end as cancelled.
  * Async-signal-safe: for handlers of SIGINT and SIGTERM that end the program. */

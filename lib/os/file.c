@@ -1,6 +1,6 @@
 /* file.c: loops around read() and write(), mappings of whole files, output of children; stat(2)
  * then and now; and links, one readlink after the other. */
-#include "os/file.h"
+#include "os/internal.h"
 
 #include <errno.h>
 #include <fcntl.h>

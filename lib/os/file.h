@@ -44,22 +44,6 @@ bool descriptor_move_up(int *fd, int least);
  * standard descriptors. -1 and errno when it cannot be made. */
 int descriptor_memory_file(const char *name);
 
-/* The output of a child, kept up to a limit. Start with {.limit = ...}. */
-struct capture {
-    char *data; /* malloc'ed, `size` bytes and a NUL; NULL = nothing yet */
-    size_t size;
-    size_t capacity;
-    size_t limit;
-    bool cut; /* there was more than the limit, or than memory for it */
-};
-
-/* A pipe, closed on exec, above standard descriptors; reads do not block. False with errno; both
- * ends are -1 then. */
-bool capture_pipe(int fds[2]);
-
-/* Reads what is in the pipe now. False at its end. */
-bool capture_read(struct capture *capture, int fd);
-
 /* A regular file or a folder, by its number on its device. */
 struct file_identity {
     dev_t device;

@@ -12,7 +12,7 @@
 #include <xxhash.h>
 
 #include "base/clock.h"
-#include "os/file.h"
+#include "os/internal.h"
 #include "os/program.h"
 
 /* The most arguments of a program that is run as a server. */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "os/exec.h"
+#include "os/internal.h"
 
 bool program_path_is(const char *path)
 {
