@@ -7,7 +7,6 @@
 #include "base/search.h"
 #include "diag/diag.h"
 #include "diag/escape.h"
-#include "input/fatbin.h"
 #include "input/hostobj.h"
 #include "input/member.h"
 #include "input/rawcode.h"

@@ -5,7 +5,6 @@
 
 #include "base/search.h"
 #include "cubin/cubin.h"
-#include "cubin/format.h"
 #include "input/rawcode.h"
 #include "toy/encode.h"
 

@@ -18,7 +18,6 @@
 
 #include "diag/diag.h"
 #include "os/file.h"
-#include "os/exec.h"
 #include "os/fork_server.h"
 #include "pool/jobserver.h"
 

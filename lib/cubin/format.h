@@ -8,7 +8,6 @@
 #include <elf.h>
 
 #include "facts/cubins.h"
-#include "facts/targets.h"
 
 #ifndef EM_CUDA
 #define EM_CUDA 190

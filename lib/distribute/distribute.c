@@ -10,7 +10,6 @@
 #include <unistd.h>
 #include <xxhash.h>
 
-#include "diag/diag.h"
 #include "diag/log_line.h"
 #include "os/exec.h"
 #include "os/file.h"

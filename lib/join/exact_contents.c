@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "cubin/contents.h"
-#include "cubin/format.h"
 #include "join/exact_internal.h"
 
 /* Replaces the chunk's index at `at` by the program's. False if there is none. */

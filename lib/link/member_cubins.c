@@ -6,7 +6,6 @@
 
 #include "diag/diag.h"
 #include "os/machine.h"
-#include "pool/pool.h"
 #include "pool/dispatch.h"
 #include "ptx/program.h"
 

@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "cubin/contents.h"
-#include "cubin/format.h"
 #include "diag/diag.h"
 #include "facts/targets.h"
 #include "join/join.h"

@@ -19,7 +19,6 @@
 #include "diag/diag.h"
 #include "distribute/distribute.h"
 #include "os/file.h"
-#include "os/exec.h"
 #include "os/fork_server.h"
 #include "os/program.h"
 #include "os/toolkit.h"

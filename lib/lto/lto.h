@@ -11,7 +11,6 @@
 #include "cache/cache.h"
 #include "distribute/distribute.h"
 #include "input/member.h"
-#include "input/file.h"
 #include "options/consensus.h"
 #include "os/toolkit.h"
 #include "pool/dispatch.h"

@@ -11,7 +11,6 @@
  * to their constants; so their code reads from the beginning of the bank, whatever is there. */
 #include "merge/internal.h"
 
-#include "diag/diag.h"
 #include "diag/symbol_names.h"
 
 struct planner {

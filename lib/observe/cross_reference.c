@@ -7,7 +7,6 @@
 #include "diag/symbol_names.h"
 #include "input/member.h"
 #include "observe/internal.h"
-#include "ptx/module.h"
 #include "ptx/program.h"
 
 struct node {

@@ -8,7 +8,6 @@
 #include <stdbool.h>
 
 #include "assemble/assemble.h"
-#include "input/file.h"
 #include "input/member.h"
 #include "merge/merge.h"
 #include "options/consensus.h"

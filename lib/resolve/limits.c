@@ -2,7 +2,6 @@
 #include "resolve/internal.h"
 
 #include "cubin/contents.h"
-#include "diag/diag.h"
 #include "diag/symbol_names.h"
 
 /* Nothing is compared after a strong definition. */

@@ -7,7 +7,6 @@
  * recursive functions is finished only after all that the set can reach (base/search.h). */
 #include "resolve/internal.h"
 
-#include "diag/diag.h"
 #include "diag/symbol_names.h"
 #include "input/used.h"
 

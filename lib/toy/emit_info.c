@@ -2,8 +2,6 @@
 #include "toy/internal.h"
 
 #include "cubin/contents.h"
-#include "cubin/cubin.h"
-#include "cubin/format.h"
 #include "toy/builtin.h"
 
 #define MERCURY_VERSION   0x101u /* 0 in the old form */
