@@ -85,18 +85,13 @@ static void put_counter(struct tracing *tracing, const char *name, uint64_t time
     json_tree_set_number(json_tree_set(event, "args", json_object()), name, value);
 }
 
-static bool is_too_short(const struct tracing *tracing, const struct event *event)
-{
-    return strcmp(event->kind, EVENT_STAGE) != 0 && strcmp(event->kind, EVENT_CHUNK) != 0 &&
-           (event->end - event->start) / 1000 < tracing->seen->request.granularity;
-}
-
 static void put_event(struct tracing *tracing, const struct logged_event *logged)
 {
     const struct event *event = &logged->event;
     json_t *slice, *arguments;
 
-    if (is_too_short(tracing, event))
+    if (strcmp(event->kind, EVENT_STAGE) != 0 && strcmp(event->kind, EVENT_CHUNK) != 0 &&
+        (event->end - event->start) / 1000 < tracing->seen->request.granularity)
         return;
     slice = begin_event(tracing, "X", NULL, logged->row);
     json_tree_set_text(slice, "name", facts_name(tracing->seen, event->name));

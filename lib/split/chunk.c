@@ -49,13 +49,7 @@ static void write_files(struct chunk_context *context)
     }
 }
 
-/* Whether the chunk repeats the module's pragmas and sections. A chunk that is a whole program has
- * those of all modules. */
-static bool has_extras(const struct chunk_context *context, uint32_t module)
-{
-    return context->plan->is_exact || context->module_stamps[module] == context->chunk->index + 1;
-}
-
+/* Writes those of the chunk's modules; a chunk that is a whole program has those of all. */
 static void write_extras(struct chunk_context *context, enum ptx_item_kind kind)
 {
     for (size_t i = 0; i < context->extra_count; i++) {
@@ -65,7 +59,8 @@ static void write_extras(struct chunk_context *context, enum ptx_item_kind kind)
         if (extra->item->kind != kind ||
             (kind == PTX_SECTION && context->stable &&
              stable_text_has_strings(context->stable, extra->module)) ||
-            !has_extras(context, extra->module))
+            (!context->plan->is_exact &&
+             context->module_stamps[extra->module] != context->chunk->index + 1))
             continue;
         writer_edited(&context->writer, extra->item->text, details->edits, details->edit_count);
         buffer_string(&context->writer.text, "\n");
