@@ -32,7 +32,8 @@ build() {
     rm -f both.out
     nvcc --enable-tile -std=c++20 "$@" both.cu -o both.out > said 2>&1
     echo "status $?, '$(head -c 60 said)'," \
-        "$(cuobjdump -all -sass -ptx both.out 2> /dev/null | grep -o '[a-z]*_kernel\|tile ir' | sort -u | paste -sd ' ')"
+        "$(cuobjdump -all -sass -ptx both.out 2> /dev/null | grep -o '[a-z]*_kernel\|tile ir' | sort -u |
+            paste -sd ' ')"
 }
 none='nvcc fatal   : The option '\''--tile-only'\'' requires at least one '
 echo "expected: both kernels, or an error"
