@@ -13,7 +13,7 @@
 #define WORTH_A_PART (1u << 20)
 
 /* Approximate memory that a merge takes for each section of the cubins; code is not copied. */
-#define MEMORY_OF_A_SECTION 1152u
+#define MEMORY_OF_A_SECTION 896u
 
 /* All cubins that are read. */
 struct readings {
