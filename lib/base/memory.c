@@ -227,35 +227,34 @@ struct arena_block {
     _Alignas(ALIGNMENT) struct arena_block *older;
 };
 
-static void begin_arena_block(struct arena *arena, size_t size)
+/* Returns the room of a new block: the newest, or behind it. */
+static char *add_arena_block(struct arena_block **place, size_t size)
 {
     struct arena_block *block;
 
     if (size > SIZE_MAX - sizeof *block)
         context_raise(LINK_NO_MEMORY);
     block = memory_alloc(1, sizeof *block + size);
-    block->older = arena->blocks;
-    arena->blocks = block;
-    arena->next = (char *)(block + 1);
-    arena->end = arena->next + size;
-    ASAN_POISON_MEMORY_REGION(arena->next, size);
+    block->older = *place;
+    *place = block;
+    ASAN_POISON_MEMORY_REGION(block + 1, size);
+    return (char *)(block + 1);
 }
 
-static void add_arena_block(struct arena *arena, size_t bytes)
+/* Memory where the newest block has no room. For a large allocation there is a block of its own,
+ * and the rest of the newest is used on. */
+static char *add_arena_memory(struct arena *arena, size_t bytes)
 {
     size_t size = arena->block_size ? arena->block_size : FIRST_BLOCK;
 
-    if (size < bytes)
-        size = bytes;
-    else if (arena->block_size < LARGEST_BLOCK)
+    if (bytes >= FIRST_BLOCK / 2 && bytes >= size / 8)
+        return add_arena_block(arena->next ? &arena->blocks->older : &arena->blocks, bytes);
+    if (arena->block_size < LARGEST_BLOCK)
         arena->block_size = size * 2;
-    begin_arena_block(arena, size);
-}
-
-void arena_reserve(struct arena *arena, size_t bytes)
-{
-    if (!arena->next || bytes > (size_t)(arena->end - arena->next))
-        begin_arena_block(arena, bytes);
+    arena->next = add_arena_block(&arena->blocks, size);
+    arena->end = arena->next + size;
+    arena->next += bytes;
+    return arena->next - bytes;
 }
 
 void *arena_alloc(struct arena *arena, size_t count, size_t size)
@@ -269,9 +268,9 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size)
     if (bytes == 0)
         bytes = ALIGNMENT;
     if (!arena->next || bytes > (size_t)(arena->end - arena->next))
-        add_arena_block(arena, bytes);
-    result = arena->next;
-    arena->next += bytes;
+        result = add_arena_memory(arena, bytes);
+    else
+        result = (arena->next += bytes) - bytes;
     ASAN_UNPOISON_MEMORY_REGION(result, asked);
 #ifdef UNUSED
     memset(result, UNUSED, asked);

@@ -50,10 +50,6 @@ struct arena {
 void *arena_alloc(struct arena *arena, size_t count, size_t size);
 void *arena_zalloc(struct arena *arena, size_t count, size_t size);
 
-/* Makes room for allocations of `bytes` in total with one block of exactly that size: for an arena
- * whose use is known beforehand. Each allocation counts as a multiple of 16. */
-void arena_reserve(struct arena *arena, size_t bytes);
-
 /* A copy of the array of `count` elements (of `size` bytes). */
 void *arena_copy(struct arena *arena, const void *array, size_t count, size_t size);
 

@@ -302,7 +302,6 @@ static bool read_sections(struct reader *reader)
     Elf_Scn *place = NULL;
 
     cubin->section_count = reader->section_count;
-    arena_reserve(&cubin->arena, (cubin->section_count + 1) * sizeof *cubin->sections);
     cubin->sections = arena_alloc(&cubin->arena, cubin->section_count, sizeof *cubin->sections);
     cubin->sections[0] = (struct cubin_section){.alignment = 1};
     for (size_t i = 1; i < cubin->section_count; i++) {

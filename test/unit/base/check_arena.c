@@ -53,17 +53,19 @@ TEST(blocks_double_up_to_a_limit)
     ck_assert_uint_eq(arena.block_size, 1u << 20);
 }
 
-TEST(a_reserve_holds_what_it_is_for)
+/* The first one has no block before it. */
+TEST(a_large_allocation_leaves_the_rest_of_a_block)
 {
     struct arena_block *block;
+    char *small;
 
-    arena_reserve(&arena, 3000);
+    memset(arena_alloc(&arena, 5000, 1), 'x', 5000);
+    small = arena_alloc(&arena, 16, 1);
     block = arena.blocks;
-    arena_alloc(&arena, 1000, 2);
-    arena_reserve(&arena, 500);
+    memset(arena_alloc(&arena, 5000, 1), 'x', 5000);
     ck_assert_ptr_eq(arena.blocks, block);
-    arena_reserve(&arena, 1500);
-    ck_assert_ptr_ne(arena.blocks, block);
+    ck_assert_int_lt((char *)arena_alloc(&arena, 16, 1) - small, 100);
+    ck_assert_uint_eq(arena.block_size, 8192);
 }
 
 TEST(arrays_are_copied_and_grow)
