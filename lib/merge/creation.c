@@ -85,15 +85,6 @@ static void create_parameters(struct creation *creation, uint32_t section)
     made->name_offset = names_put(creation->m, NAMES_STRTAB, made->name);
 }
 
-/* Of a local symbol; functions without one share an empty name of their own. */
-static void put_local_name(struct merging *m, struct text name)
-{
-    if (name.size > 0)
-        names_put(m, NAMES_STRTAB, name);
-    else if (m->out->nameless == 0)
-        m->out->nameless = image_put_string(&m->out->names.tables[NAMES_STRTAB], name);
-}
-
 static void create_local(struct creation *creation, const struct merged_local *local)
 {
     const struct merging *m = creation->m;
@@ -102,9 +93,9 @@ static void create_local(struct creation *creation, const struct merged_local *l
 
     if (!local->is_section) {
         if (local->index == MERGE_NONE)
-            put_local_name(creation->m, (struct text){0});
+            names_put(creation->m, NAMES_STRTAB, (struct text){0});
         else if (symtab_writes(m, local->index))
-            put_local_name(creation->m, m->out->placed[local->index].name);
+            names_put(creation->m, NAMES_STRTAB, m->out->placed[local->index].name);
         return;
     }
     section = symtab_section_named(m, local->file, local->index);

@@ -150,7 +150,6 @@ struct placing {
     struct names names;
     uint32_t *created; /* all merged sections in the order in which nvlink makes them */
     size_t created_count;
-    uint32_t nameless;          /* in .strtab: the empty name of functions that have none */
     struct image_symbols table; /* .symtab */
 };
 

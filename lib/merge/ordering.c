@@ -18,7 +18,7 @@ static const uint32_t *put_name(struct merging *m, unsigned tables, struct text 
     if (known == next)
         memset(places, 0, sizeof *names->places);
     for (unsigned i = 0; i < NAMES_TABLES; i++)
-        if ((tables & 1u << i) && places[i] == 0 && name.size > 0)
+        if ((tables & 1u << i) && places[i] == 0)
             places[i] = image_put_string(&names->tables[i], name);
     return places;
 }

@@ -310,12 +310,14 @@ void symtab_encode(struct merging *m)
     }
     image_put_symbol(&m->out->table, 0, &(struct image_symbol){0});
     for (size_t row = 1; row < m->out->rows.count; row++) {
-        struct image_symbol symbol = {.type = STT_FUNC, .name_offset = m->out->nameless};
+        struct image_symbol symbol = {.type = STT_FUNC};
 
         if (m->out->rows.symbols[row] != MERGE_NONE)
             symbol = image_symbol_of(m, m->out->rows.symbols[row]);
         else if (m->out->rows.sections[row] != MERGE_NONE)
             symbol = section_symbol(m, m->out->rows.sections[row]);
+        else
+            symbol.name_offset = names_put(m, NAMES_STRTAB, (struct text){0});
         image_put_symbol(&m->out->table, row, &symbol);
     }
     image_end_symbols(m->image, ORDERING_SYMTAB, &m->out->table, m->out->rows.first_global);

@@ -92,6 +92,18 @@ TEST(launched_kernel_stays_with_what_it_calls)
     used_free(&used);
 }
 
+/* An empty prototype, that of a kernel whose address is taken, is added as any other is. */
+TEST(empty_prototype_is_a_string_of_its_own)
+{
+    struct bytes strings;
+
+    merge("launch-a.o launch-b.o");
+    strings = section(".strtab")->data;
+    ck_assert_uint_gt(strings.size, 2);
+    ck_assert_uint_eq(strings.data[1], 0);
+    ck_assert_uint_ne(strings.data[2], 0);
+}
+
 TEST(recursion_warning_can_be_suppressed)
 {
     merge_with(REQUEST(90, .suppress_stack_warning = true),
