@@ -200,12 +200,11 @@ static void encode_program(struct encoder *encoder, enum input_kind kind)
     }
     if (!m->request->relocatable)
         encode_passed_to_program(encoder);
-    for (size_t i = 0; i < m->out->order_count && !m->request->relocatable; i++) {
-        const struct merged_section *section = &m->out->sections[m->out->order[i]];
-        uint32_t kernel = section->function;
+    for (size_t row = 1; row < m->out->rows.count && !m->request->relocatable; row++) {
+        uint32_t kernel = m->out->rows.symbols[row];
 
-        if (section->class == CLASS_TEXT && merged_is_kernel(&m->symbols[kernel]))
-            put_symbol_record(encoder, EIATTR_MIN_STACK_SIZE, m->out->rows.of_symbol[kernel],
+        if (kernel != MERGE_NONE && merged_is_kernel(&m->symbols[kernel]) && m->is_live[kernel])
+            put_symbol_record(encoder, EIATTR_MIN_STACK_SIZE, (uint32_t)row,
                               bounded_stack(m, kernel,
                                             encoder->is_twin ? m->reach[kernel].twin_stack
                                                              : m->reach[kernel].stack));

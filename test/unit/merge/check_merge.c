@@ -104,6 +104,25 @@ TEST(empty_prototype_is_a_string_of_its_own)
     ck_assert_uint_ne(strings.data[2], 0);
 }
 
+/* In the order of the symbol table, where local kernels of all cubins stand before the others. */
+TEST(stack_sizes_stand_in_the_order_of_symbols)
+{
+    uint32_t last = 0, count = 0;
+    struct info_record record;
+
+    read_nth_input(0, "kernel-a.o");
+    read_nth_input(1, "entry.o");
+    input_symbol(1, "w")->binding = STB_LOCAL;
+    merge_well(REQUEST(90), 2);
+    for (struct bytes rest = section(".nv.info")->data; info_next(&rest, &record);)
+        if (record.attribute == EIATTR_MIN_STACK_SIZE) {
+            ck_assert_uint_gt(info_word(record.payload, 0), last);
+            last = info_word(record.payload, 0);
+            count++;
+        }
+    ck_assert_uint_eq(count, 2);
+}
+
 TEST(recursion_warning_can_be_suppressed)
 {
     merge_with(REQUEST(90, .suppress_stack_warning = true),
