@@ -81,7 +81,7 @@ bool overridden_stays_zero(const struct merging *m, size_t file, uint32_t sectio
     size_t low;
     struct lost_range place = {.file = (uint32_t)file, .section = section, .begin = offset};
 
-    if (m->request->relocatable || m->losses.range_count == 0 ||
+    if (m->losses.range_count == 0 ||
         m->cubins[file]->sections[section].type != SHT_CUDA_GLOBAL_INIT)
         return false;
     /* The first range that begins after the offset; the one before it may contain it. */
