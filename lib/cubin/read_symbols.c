@@ -280,24 +280,17 @@ static bool check_relocation(const struct reader *reader, size_t index, size_t e
     return true;
 }
 
-/* The section's records: as they are in the file, unless they are of another form, not aligned, or
- * Mercury's and name a symbol that there is not. */
-static const struct cubin_relocation *relocations_of(const struct reader *reader,
-                                                     const struct cubin_section *section)
+/* Copies the section's records: the file may change after they have been checked. Mercury's that
+ * name a symbol that there is not name none. */
+static const struct cubin_relocation *copy_relocations(const struct reader *reader,
+                                                       const struct cubin_section *section)
 {
-    const struct cubin_relocation *records = (const void *)section->data.data;
     bool is_mercury = section->type == SHT_CUDA_MERC_RELA;
     size_t symbols = is_mercury ? reader->cubin->symbol_count : SIZE_MAX;
-    size_t step = section->entry_size, count = section->relocation_count, i = 0;
-    struct cubin_relocation *copy;
+    size_t step = section->entry_size, count = section->relocation_count;
+    struct cubin_relocation *copy = arena_zalloc(&reader->cubin->arena, count, sizeof *copy);
 
-    if (step == sizeof *records && (uintptr_t)records % _Alignof(struct cubin_relocation) == 0)
-        while (i < count && records[i].symbol < symbols)
-            i++;
-    if (i == count)
-        return records;
-    copy = arena_zalloc(&reader->cubin->arena, count, sizeof *copy);
-    for (i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++) {
         memcpy(&copy[i], section->data.data + i * step, step); /* of Elf64_Rel the beginning */
         if (copy[i].symbol >= symbols)
             copy[i].symbol = 0;
@@ -315,7 +308,7 @@ bool read_relocations(struct reader *reader)
         if (!check_relocation_section(reader, i))
             return false;
         section->relocation_count = (uint32_t)(section->data.size / section->entry_size);
-        section->relocations = relocations_of(reader, section);
+        section->relocations = copy_relocations(reader, section);
         for (size_t k = 0; section->type != SHT_CUDA_MERC_RELA && k < section->relocation_count;
              k++)
             if (!check_relocation(reader, i, k))
