@@ -309,9 +309,13 @@ void mercury_encode_symbols(struct merging *m)
     image_put_symbol(&rows, 0, &(struct image_symbol){0});
     for (size_t row = 1; row < rows.count; row++) {
         uint32_t symbol = m->out->rows.symbols[row];
-        struct image_symbol made = symbol == MERGE_NONE ? section_row(m, m->out->rows.sections[row])
-                                                        : symbol_row(m, symbol, &plain[row]);
+        uint32_t section = m->out->rows.sections[row];
+        struct image_symbol made = {.type = STT_FUNC, .name_offset = plain[row].st_name};
 
+        if (symbol != MERGE_NONE)
+            made = symbol_row(m, symbol, &plain[row]);
+        else if (section != MERGE_NONE)
+            made = section_row(m, section);
         image_put_symbol(&rows, row, &made);
     }
     image_end_symbols(m->image, symtab, &rows, m->out->rows.first_global);

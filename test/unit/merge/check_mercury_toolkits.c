@@ -193,6 +193,22 @@ TEST(cubins_that_name_a_function_first_have_one_without_name_under_g_up_to_12_9)
     }
 }
 
+TEST(a_function_without_name_is_in_mercurys_table_too)
+{
+    uint32_t nameless = 1;
+    Elf64_Sym rows[2];
+    struct bytes twins;
+
+    merge_with(REQUEST(100, .toolkit = toolkits_find(129), .debug = true), OLD);
+    while (merged->output.symbols[nameless].name.size ||
+           merged->output.symbols[nameless].type != STT_FUNC)
+        ck_assert_uint_lt(++nameless, merged->output.symbol_count);
+    twins = section(".nv.merc.symtab")->data;
+    memcpy(&rows[0], section(".symtab")->data.data + nameless * sizeof *rows, sizeof *rows);
+    memcpy(&rows[1], twins.data + nameless * sizeof *rows, sizeof *rows);
+    ck_assert_mem_eq(&rows[0], &rows[1], sizeof *rows);
+}
+
 /* Of the second cubin's unit, behind the first one's 0x69 bytes of lines, 0x73 in the Mercury form.
  */
 TEST(a_units_lines_are_found_by_the_relocation_and_from_13_5_on_by_the_field)
