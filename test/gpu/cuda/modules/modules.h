@@ -1,21 +1,15 @@
 #pragma once
 struct shape {
     int n;
-    __device__ explicit shape(int n) : n(n)
-    {
-    }
+    __device__ explicit shape(int n) : n(n) {}
     __device__ virtual int value(int x) const = 0;
 };
 struct square : shape {
-    __device__ explicit square(int n) : shape(n)
-    {
-    }
+    __device__ explicit square(int n) : shape(n) {}
     __device__ int value(int x) const override;
 };
 struct tripled : shape {
-    __device__ explicit tripled(int n) : shape(n)
-    {
-    }
+    __device__ explicit tripled(int n) : shape(n) {}
     __device__ int value(int x) const override;
 };
 template <class T, int N> __host__ __device__ __attribute__((noinline)) T turned(T x)

@@ -1,5 +1,4 @@
-/* Loops over grids: reductions of several kinds, atomics, a histogram, a variable of another file,
- * mapped sections. */
+/* Loops over grids: reductions of several kinds, atomics, a histogram, a variable of another file, mapped sections. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,10 +23,7 @@ static void check(const char *what, double got, double wanted)
 
 static void multiply(const int *a, const int *b, int *c)
 {
-#pragma omp target teams distribute parallel for collapse(2) map(to                                \
-                                                                 : a [0:N * N], b [0:N * N])       \
-    map(from                                                                                       \
-        : c [0:N * N])
+#pragma omp target teams distribute parallel for collapse(2) map(to : a[0 : N * N], b[0 : N * N]) map(from : c[0 : N * N])
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
             int sum = 0;
@@ -40,8 +36,7 @@ static void multiply(const int *a, const int *b, int *c)
 
 int main(void)
 {
-    int *a = malloc(N * N * sizeof *a), *b = malloc(N * N * sizeof *b),
-        *c = malloc(N * N * sizeof *c);
+    int *a = malloc(N * N * sizeof *a), *b = malloc(N * N * sizeof *b), *c = malloc(N * N * sizeof *c);
     int on_host = 1, least = 1 << 30, most = -1, histogram[16] = {0}, wanted[16] = {0};
     long total = 0, expected = 0;
     double sum = 0, host_sum = 0;
@@ -72,7 +67,7 @@ int main(void)
         expected += c[i];
     check("total", (double)total, (double)expected);
     printf("from %d to %d\n", least, most);
-#pragma omp target teams distribute parallel for map(tofrom : histogram) map(to : c [0:N * N])
+#pragma omp target teams distribute parallel for map(tofrom : histogram) map(to : c[0 : N * N])
     for (int i = 0; i < N * N; i++) {
 #pragma omp atomic
         histogram[c[i] & 15]++;

@@ -1,5 +1,5 @@
-/* What the device runtime does for code that is not one loop: parallel regions in teams, variables
- * shared by their threads, atomics, allocation, printing, recursion, calls by address. */
+/* What the device runtime does for code that is not one loop: parallel regions in teams, variables shared by their threads,
+ * atomics, allocation, printing, recursion, calls by address. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static long in_teams(int *results)
 {
     long sum = 0;
 
-#pragma omp target teams num_teams(8) thread_limit(64) map(from : results [0:8]) reduction(+ : sum)
+#pragma omp target teams num_teams(8) thread_limit(64) map(from : results[0 : 8]) reduction(+ : sum)
     {
         int shared_by_team = omp_get_team_num() * 1000, parts[64];
 
