@@ -40,9 +40,11 @@ SANITIZER = $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-omit-frame-pointer -fno
 ALL_CFLAGS = -std=gnu11 -D_GNU_SOURCE -Ilib -Ilib/include $(TEST_INCLUDES) -MMD -MP -pthread -fPIC $(WARNINGS) \
              $(SANITIZER) $(CPPFLAGS) $(CFLAGS) $(LIBRARY_CFLAGS)
 # pkg-config is asked once, not for each command; and not before a command needs it, as it may have to be installed first.
-LIBRARY_CFLAGS = $(eval LIBRARY_CFLAGS := $$(shell $(PKG_CONFIG) --cflags $(LIBRARIES) 2>/dev/null))$(LIBRARY_CFLAGS)
-LIBRARY_LIBS = $(eval LIBRARY_LIBS := $$(shell $(PKG_CONFIG) --libs $(LIBRARIES) 2>/dev/null))$(LIBRARY_LIBS)
-CHECK_LIBS = $(eval CHECK_LIBS := $$(shell $(PKG_CONFIG) --libs check 2>/dev/null))$(CHECK_LIBS)
+# $(call pkg_config,VARIABLE,WORDS): its answer, which becomes the variable's value.
+pkg_config = $(eval $1 := $$(shell $(PKG_CONFIG) $2 2>/dev/null))$($1)
+LIBRARY_CFLAGS = $(call pkg_config,LIBRARY_CFLAGS,--cflags $(LIBRARIES))
+LIBRARY_LIBS = $(call pkg_config,LIBRARY_LIBS,--libs $(LIBRARIES))
+CHECK_LIBS = $(call pkg_config,CHECK_LIBS,--libs check)
 # Tells test/run which goldens and jobs start threads, which the thread sanitizer is for.
 THREAD_LOG = $(if $(filter address%,$(SANITIZE)),$(BUILD)/test/thread_log.o)
 # At a fixed address (-no-pie) a program with the address sanitizer starts in two thirds of the time: the sanitizer's table of
