@@ -100,11 +100,12 @@ const char *file_version_change(const struct file_version *version, const char *
     return NULL;
 }
 
-/* Writes at *offset, which advances, or at the descriptor's position. */
-static bool write_all(int fd, const char *from, size_t size, uint64_t *offset)
+bool descriptor_write(int fd, const void *data, size_t size)
 {
+    const char *from = data;
+
     while (size > 0) {
-        ssize_t written = offset ? pwrite(fd, from, size, (off_t)*offset) : write(fd, from, size);
+        ssize_t written = write(fd, from, size);
 
         if (written < 0 && errno == EINTR)
             continue;
@@ -112,20 +113,15 @@ static bool write_all(int fd, const char *from, size_t size, uint64_t *offset)
             return false;
         from += written;
         size -= (size_t)written;
-        if (offset)
-            *offset += (uint64_t)written;
     }
     return true;
 }
 
-bool descriptor_write(int fd, const void *data, size_t size)
-{
-    return write_all(fd, data, size, NULL);
-}
-
 bool descriptor_write_at(int fd, const void *data, size_t size, uint64_t offset)
 {
-    return write_all(fd, data, size, &offset);
+    struct iovec whole = {(void *)(uintptr_t)data, size};
+
+    return descriptor_write_vectors(fd, &whole, size > 0, offset);
 }
 
 bool descriptor_write_vectors(int fd, struct iovec *vectors, int count, uint64_t offset)
