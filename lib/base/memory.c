@@ -246,15 +246,16 @@ static char *add_arena_block(struct arena_block **place, size_t size)
 static char *add_arena_memory(struct arena *arena, size_t bytes)
 {
     size_t size = arena->block_size ? arena->block_size : FIRST_BLOCK;
+    char *result;
 
     if (bytes >= FIRST_BLOCK / 2 && bytes >= size / 8)
         return add_arena_block(arena->next ? &arena->blocks->older : &arena->blocks, bytes);
     if (arena->block_size < LARGEST_BLOCK)
         arena->block_size = size * 2;
-    arena->next = add_arena_block(&arena->blocks, size);
-    arena->end = arena->next + size;
-    arena->next += bytes;
-    return arena->next - bytes;
+    result = add_arena_block(&arena->blocks, size);
+    arena->next = result + bytes;
+    arena->end = result + size;
+    return result;
 }
 
 void *arena_alloc(struct arena *arena, size_t count, size_t size)
@@ -267,10 +268,12 @@ void *arena_alloc(struct arena *arena, size_t count, size_t size)
     bytes = (asked + GAP + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
     if (bytes == 0)
         bytes = ALIGNMENT;
-    if (!arena->next || bytes > (size_t)(arena->end - arena->next))
+    if (!arena->next || bytes > (size_t)(arena->end - arena->next)) {
         result = add_arena_memory(arena, bytes);
-    else
-        result = (arena->next += bytes) - bytes;
+    } else {
+        result = arena->next;
+        arena->next += bytes;
+    }
     ASAN_UNPOISON_MEMORY_REGION(result, asked);
 #ifdef UNUSED
     memset(result, UNUSED, asked);
