@@ -50,7 +50,6 @@ static bool place_and_relocate(struct merging *m)
  * architecture up to sm_90; how the driver uses them is not known. */
 static const uint8_t rel_action[] = {0x73, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x11, 0x25, 0, 0x05, 0x36};
 
-/* From here on no section is added. */
 static void order(struct merging *m)
 {
     size_t size;
@@ -61,6 +60,7 @@ static void order(struct merging *m)
         layout_set(m, layout_make(m, CLASS_REL_ACTION, MERGE_NONE),
                    (struct bytes){rel_action, sizeof rel_action});
     mercury_add_sections(m);
+    /* No section is added from here on: the tables that follow get the rest of the array. */
     size = m->out->section_count * sizeof *m->out->sections;
     m->out->sections = realloc(m->out->sections, size) ?: m->out->sections;
     creation_order(m);
@@ -259,6 +259,7 @@ static bool encode(struct merging *m)
     symtab_encode(m);
     if (attributes_encode(m))
         layout_write_relocations(m);
+    /* They are written, and the image's sections take as much memory. */
     free(m->out->relocations.items);
     m->out->relocations.items = NULL;
     return !m->failed;

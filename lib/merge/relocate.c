@@ -384,8 +384,7 @@ static void relocate_place(struct relocation_list *list, struct merged_place pla
     for (size_t i = 0; i < list->input->relocation_count && (m->out->has_twins || !list->is_twin);
          i++) {
         list->relocation = &list->input->relocations[i];
-        if (!m->losses.range_count ||
-            !overridden_stays_zero(m, list->file, list->storage, list->relocation->offset))
+        if (!overridden_stays_zero(m, list->file, list->storage, list->relocation->offset))
             relocate_one(list);
     }
     if (list->operand_count > 0)
