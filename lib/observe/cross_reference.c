@@ -96,8 +96,7 @@ static void add_module(struct observation *seen, const struct program *program, 
     for (size_t i = 0; i < details->entry_count; i++) {
         const struct program_entry *entry = &details->entries[i];
 
-        if (entry->symbol != NO_SYMBOL && entry->item &&
-            (entry->item->is_definition || entry->is_used))
+        if (entry->symbol != NO_SYMBOL && (entry->item->is_definition || entry->is_used))
             add_cross_mention(seen, node_of[entry->symbol], member, entry->item->is_definition);
     }
 }

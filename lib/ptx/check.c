@@ -397,7 +397,7 @@ bool check_program(const struct program *program, const struct program_request *
         for (size_t j = 0; j < details->entry_count; j++) {
             const struct program_entry *entry = &details->entries[j];
 
-            if (entry->symbol == NO_SYMBOL || !entry->item)
+            if (entry->symbol == NO_SYMBOL)
                 continue;
             if (!is_prototype_known(program, entry))
                 ARRAY_PUSH(faults, count, capacity) = (struct fault){false, i, entry};

@@ -251,6 +251,8 @@ bad 1 "fatal   : Plan 'plan.json' is not that of this link: the inputs have chan
 bad 3 "fatal   : Could not read plan 'none.json': No such file" planned --resume-plan=none.json
 mkfifo fifo.json
 bad 3 "fatal   : Could not read plan 'fifo.json': It is not a regular file" planned --resume-plan=fifo.json
+mkdir folder.json
+bad 3 "folder.json" planned --emit-plan=folder.json
 "${split[@]}" -w program.ptx --emit-plan=plan.json
 holds "an edit of a kernel changes one chunk of the plan" [ "$(comm -13 <(cut -d' ' -f1 before | grep ptx$ | sort) <(ls -d plan.json.d/*.ptx | sort) | wc -l)" = 1 ]
 mv kept.ptx program.ptx

@@ -237,6 +237,35 @@ TEST(addresses_in_twins_of_code_are_refused)
     expect_said("a relocation is misplaced");
 }
 
+/* Sizes of debug information and the place of a field of 8 bytes in it. */
+static const struct field {
+    size_t size;
+    uint64_t place;
+    bool fits;
+} fields[] = {{8, 0, true},       {7, 0, false},       {4, 0, false},
+              {0x70, 0x68, true}, {0x70, 0x69, false}, {0x70, UINT64_MAX, false}};
+
+TEST_LOOP(fields_of_twins_lie_in_them, COUNT(fields))
+{
+    struct cubin_relocation *relocation;
+    struct cubin_section *frames;
+
+    read_input("04_const-sm_100-a.o");
+    frames = nth_input_section(0, ".nv.merc.debug_frame");
+    relocation = input_relocations(0, ".nv.merc.rela.debug_frame");
+    while (cubin_twin_section(&merged->inputs[0], relocation->symbol) !=
+           input_section(".nv.merc.debug_frame"))
+        relocation++;
+    ck_assert_uint_eq(relocation->type, R_MERCURY_64);
+    relocation->offset = fields[_i].place;
+    frames->size = frames->data.size = fields[_i].size;
+    merge_input(REQUEST(100));
+    if (fields[_i].fits)
+        ck_assert_uint_eq(merged->said.text.size, 0);
+    else
+        expect_said("a relocation is misplaced");
+}
+
 /* Two instructions of which one stands there: a uniform load from bank 3. */
 static const uint8_t one_load[] = {1, 0,    0,    0, 1, 0, 0, 0xc0, 2, 0, 0, 0, 1, 0,   0,
                                    0, 0x02, 0x22, 8, 6, 0, 0, 0,    0, 0, 0, 0, 0, 0x42};

@@ -58,24 +58,25 @@ static void patch_record(size_t number, const char *name, uint8_t from, uint8_t 
     ck_abort_msg("no record %#x in %s", from, name);
 }
 
-/* k0, which has TCGEN05_1CTA_USED, calls f0. */
-static void read_pair(void)
+/* Whether a link refuses k0 with the record `kernel` of CTAs, if f0 has the record `callee`. */
+static bool mix(uint8_t kernel, uint8_t callee)
 {
     restart();
     read_nth_input(0, "needs/135-1-k0.o");
     read_nth_input(1, "needs/135-1-f0.o");
+    patch_record(0, ".nv.info.k0", EIATTR_TCGEN05_1CTA_USED, kernel);
+    patch_record(1, ".nv.info.f0", EIATTR_REG_RECONFIG, callee);
+    merge_inputs(REQUEST(90, .toolkit = toolkits_find(135)), 2);
+    buffer_append(&merged->said.text, "", 1);
+    return !merged->ok &&
+           strstr(merged->said.text.data,
+                  "uses single CTA(.cta_group::1) and CTA pair granularity(.cta_group::2)");
 }
 
 TEST(tensor_memory_of_one_block_and_of_a_pair_do_not_mix)
 {
-    read_pair();
-    patch_record(1, ".nv.info.f0", EIATTR_REG_RECONFIG, EIATTR_TCGEN05_2CTA_USED);
-    merge_inputs(REQUEST(90, .toolkit = toolkits_find(135)), 2);
-    ck_assert(!merged->ok);
-    buffer_append(&merged->said.text, "", 1);
-    ck_assert(strstr(merged->said.text.data,
-                     "uses single CTA(.cta_group::1) and CTA pair granularity(.cta_group::2)"));
-    read_pair();
-    patch_record(1, ".nv.info.f0", EIATTR_REG_RECONFIG, EIATTR_TCGEN05_1CTA_USED);
-    merge_well(REQUEST(90, .toolkit = toolkits_find(135)), 2);
+    ck_assert(mix(EIATTR_TCGEN05_1CTA_USED, EIATTR_TCGEN05_2CTA_USED));
+    ck_assert(mix(EIATTR_TCGEN05_2CTA_USED, EIATTR_TCGEN05_1CTA_USED));
+    ck_assert(!mix(EIATTR_TCGEN05_1CTA_USED, EIATTR_TCGEN05_1CTA_USED));
+    ck_assert(merged->ok);
 }

@@ -64,6 +64,14 @@ TEST(numbers_of_sections_beyond_the_headers_are_in_the_first)
     ck_assert(has_contents(".rodata", "contents"));
 }
 
+TEST(a_file_without_section_headers_has_no_sections)
+{
+    Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)object.data;
+
+    header->e_shoff = header->e_shnum = 0;
+    ck_assert(has_contents(".rodata", NULL));
+}
+
 TEST(other_files_and_those_that_are_cut_off_are_refused)
 {
     struct bytes whole = buffer_bytes(&object);

@@ -438,6 +438,30 @@ TEST(a_table_of_targets_stands_in_the_code_once)
     check_code(&parsed.body);
 }
 
+/* Whether an instruction is printed if its opcode or first modifier has this number. */
+static bool is_printed(unsigned opcode, uint16_t modifier)
+{
+    struct code_head head;
+    OWNED(buffer) out = {0};
+    size_t size;
+
+    assemble(TEXT("{ .reg .b32 %r; add.u32 %r, %r, %r; }"));
+    memcpy(&head, encoded.code.data, sizeof head);
+    head.opcode = opcode & 0xfff;
+    memcpy(encoded.code.data, &head, sizeof head);
+    memcpy(encoded.code.data + sizeof head, &modifier, sizeof modifier);
+    size = encode_print(buffer_bytes(&encoded.code), 0, &out, NULL, NULL);
+    tear_down();
+    return size > 0;
+}
+
+TEST(numbers_behind_the_last_word_of_a_table_are_no_words)
+{
+    ck_assert(is_printed(opcode_words.count - 1, modifier_words.count - 1));
+    ck_assert(!is_printed(opcode_words.count, 1));
+    ck_assert(!is_printed(1, modifier_words.count));
+}
+
 /* A fixed sequence of numbers (xorshift). */
 static uint64_t state;
 
