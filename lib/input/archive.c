@@ -112,7 +112,7 @@ static bool find_name(const struct archive *archive, struct text field, struct t
 
 bool archive_next(struct archive *archive, struct text *name, struct bytes *data)
 {
-    struct text field;
+    struct text field = {0}; /* read_header sets it */
 
     if (archive->is_file) {
         *name = (struct text){0};

@@ -84,7 +84,7 @@ for i in 1 2 3 4 5 6 7 8; do
     unknown commented.ptx --cache-dir=cache.unknown
     holds "chunks from a cache, link $i" cmp made.cubin one.cubin
 done
-unknown small.ptx --distributor=minilink-dist-parallel
+unknown small.ptx --distributor=tool_distribute
 holds "chunks from a distributor" cmp made.cubin one.cubin
 expect "a large program for an unlisted build of a known version" 11 13.5 "" large.ptx --threads=4
 expect "... with a form that is not known" 4 13.5 longer large.ptx --threads=4
