@@ -100,7 +100,7 @@ deps: $(BUILD)/.dependencies-build
 .PHONY: programs tests
 programs: $(PROGRAMS:%=$(BUILD)/%) $(SCRIPTS:%=$(BUILD)/%) $(BUILD)/minilink-shim \
           $(BUILD)/libminilink.so $(BUILD)/public/libminilink.a $(NVJITLINK) $(NVJITLINK).12 \
-          $(BUILD)/sample-plugin.so $(BUILD)/fake-nvjitlink.so
+          $(BUILD)/sample-plugin.so $(BUILD)/fake-nvjitlink.so $(BUILD)/fake-nvjitlink-12_0.so
 tests: programs $(UNIT_TESTS:%=$(BUILD)/%) $(TOOLS:%=$(BUILD)/%) $(BUILD)/fault.so \
        $(BUILD)/plain_program $(BUILD)/large_text.so $(BUILD)/gpu_launch $(BUILD)/fake-cuda.so $(BUILD)/nvjitlink_client \
        $(NVJITLINK_12_MINORS:%=$(BUILD)/nvjitlink_client_12_%)
@@ -194,9 +194,13 @@ $(NVJITLINK): $(NVJITLINK).13
 $(BUILD)/sample-plugin.so: $(BUILD)/test/plugin/sample.o $(THREAD_LOG)
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^
 
-# Stands in for NVIDIA's libnvJitLink in tests, which need no CUDA then.
-$(BUILD)/fake-nvjitlink.so: $(BUILD)/test/plugin/nvjitlink.o $(THREAD_LOG)
+# Stands in for NVIDIA's libnvJitLink in tests, which need no CUDA then; and for that of CUDA 12.0.
+$(BUILD)/fake-nvjitlink.so $(BUILD)/fake-nvjitlink-12_0.so: $(BUILD)/fake-%.so: $(BUILD)/test/plugin/%.o $(THREAD_LOG)
 	$(call say,LINK,$@)$(CC) $(ALL_LDFLAGS) -shared -o $@ $^
+
+$(BUILD)/test/plugin/nvjitlink-12_0.o: test/plugin/nvjitlink.c Makefile | $(BUILD)/.looked
+	$(Q)mkdir -p $(@D)
+	$(call say,CC,$<)$(CC) $(ALL_CFLAGS) -Itest -DOLDEST -c -o $@ $<
 
 # Loaded before a program, it makes calls of the C library fail. Never with a sanitizer, which must
 # come first.

@@ -32,7 +32,6 @@ typedef struct nvJitLink *nvjitlink_handle;
 
 /* nvJitLinkResult is an int-sized enum. */
 struct functions {
-    int (*version)(unsigned *major, unsigned *minor);
     int (*create)(nvjitlink_handle *handle, uint32_t option_count, const char *const *options);
     int (*add_data)(nvjitlink_handle handle, int type, const void *data, size_t size,
                     const char *name);
@@ -45,23 +44,29 @@ struct functions {
     int (*info_log)(nvjitlink_handle handle, char *log);
 };
 
-static bool find_function(void *library, struct answer_draft *answer, const char *name,
-                          void *function)
+static void *find_versioned(void *library, const struct answer_head *head, const char *name)
 {
     char versioned[64];
-    void *address;
 
-    snprintf(versioned, sizeof versioned, "__%s_%u_%u", name, answer->head.major,
-             answer->head.minor);
-    address = dlsym(library, versioned);
-    if (!address)
-        address = dlsym(library, name);
-    if (!address) {
-        buffer_printf(&answer->errors, "it has neither '%s' nor '%s'", versioned, name);
-        return false;
+    snprintf(versioned, sizeof versioned, "__%s_%u_%u", name, head->major, head->minor);
+    return dlsym(library, versioned);
+}
+
+/* 12.0 to 12.2 do not tell their version, but have names of all up to it (measured). */
+static void find_version(void *library, struct answer_head *head)
+{
+    void *address = dlsym(library, "nvJitLinkVersion");
+    int (*version)(unsigned *major, unsigned *minor);
+
+    memcpy(&version, &address, sizeof address);
+    if (version) {
+        version(&head->major, &head->minor);
+        return;
     }
-    memcpy(function, &address, sizeof address); /* POSIX: a function pointer fits into a pointer */
-    return true;
+    head->major = 12;
+    head->minor = 2;
+    while (head->minor > 0 && !find_versioned(library, head, "nvJitLinkCreate"))
+        head->minor--;
 }
 
 /* A job for this kind of target is to make LTO-IR; others make PTX. */
@@ -73,12 +78,11 @@ static bool wants_ltoir(const struct lto_job *job)
     return false;
 }
 
-/* The functions, the version's first. Those for the result have another name for LTO-IR. */
+/* The functions. Those for the result have another name for LTO-IR. */
 static const struct {
     const char *name, *for_ltoir;
     size_t place;
 } rows[] = {
-    {"nvJitLinkVersion", NULL, offsetof(struct functions, version)},
     {"nvJitLinkCreate", NULL, offsetof(struct functions, create)},
     {"nvJitLinkAddData", NULL, offsetof(struct functions, add_data)},
     {"nvJitLinkComplete", NULL, offsetof(struct functions, complete)},
@@ -104,17 +108,19 @@ static bool load_functions(const struct lto_job *job, struct functions *function
         buffer_string(&answer->errors, dlerror());
         return false;
     }
+    find_version(library, &answer->head);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bool is_ltoir = rows[i].for_ltoir && wants_ltoir(job);
+        const char *name = is_ltoir ? rows[i].for_ltoir : rows[i].name;
+        void *address = find_versioned(library, &answer->head, name) ?: dlsym(library, name);
 
-        if (!find_function(library, answer, is_ltoir ? rows[i].for_ltoir : rows[i].name,
-                           (char *)functions + rows[i].place)) {
-            if (is_ltoir)
-                buffer_string(&answer->errors, ": that of CUDA 13.4 and later makes LTO-IR");
+        if (!address) {
+            buffer_printf(&answer->errors, "it has no function '%s'%s", name,
+                          is_ltoir ? ": that of CUDA 13.4 and later makes LTO-IR" : "");
             return false;
         }
-        if (i == 0)
-            functions->version(&answer->head.major, &answer->head.minor);
+        /* POSIX: a function pointer fits into a pointer */
+        memcpy((char *)functions + rows[i].place, &address, sizeof address);
     }
     return true;
 }
@@ -172,7 +178,7 @@ static void add_loaded_file(struct answer_draft *answer, const struct functions 
     Dl_info info;
     void *address;
 
-    memcpy(&address, &functions->version, sizeof address);
+    memcpy(&address, &functions->create, sizeof address);
     if (dladdr(address, &info) && info.dli_fname)
         buffer_string(&answer->infos, info.dli_fname);
 }

@@ -401,13 +401,16 @@ static enum parts_answer join_texts(struct compilation *compilation)
     return answer;
 }
 
+/* Whether it may have failed since it was told which kernels to keep. */
 static bool may_lack_kernels(const struct compilation *compilation)
 {
     const struct used_names *used = compilation->request->used;
+    const struct answer_head *head = &compilation->run.list[compilation->failed].answer.head;
 
-    return targets_have(compilation->request->members->arch.sm, TARGET_LTO_NEEDS_CODE) &&
-           (used->has_lists || used->has_parts) &&
-           compilation->run.list[compilation->failed].answer.head.step == LTO_STEP_COMPLETE;
+    return (used->has_lists || used->has_parts || compilation->shares) &&
+           head->step == LTO_STEP_COMPLETE &&
+           (targets_have(compilation->request->members->arch.sm, TARGET_LTO_NEEDS_CODE) ||
+            toolkit_does(toolkits_find(10 * head->major + head->minor), TOOLKIT_KEEPS_ALL_IN_LTO));
 }
 
 /* Compiles again, with all kernels. */

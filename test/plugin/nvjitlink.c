@@ -4,7 +4,8 @@
  * sleeps FAKE_SLEEP_MS milliseconds. FAKE_WAY chooses how it misbehaves, and FAKE_KERNEL in which
  * runs: those that keep that kernel. SAMPLE_LOG is a file to note in when a run starts and ends, or
  * each of its threads under -split-compile (client_threads.h).
- * Like the real library's, some functions have names with a version, some without. */
+ * Like the real library's, some functions have names with a version, some without. With -DOLDEST it
+ * is like that of CUDA 12.0: all names have that version, none tells it, and no lists are taken. */
 #include <dlfcn.h>
 #include <fnmatch.h>
 #include <signal.h>
@@ -16,6 +17,14 @@
 #include <unistd.h>
 
 #include "client_threads.h"
+
+#ifdef OLDEST
+#define VERSIONED(name) __##name##_12_0
+#define PLAIN(name)     VERSIONED(name)
+#else
+#define VERSIONED(name) __##name##_12_9
+#define PLAIN(name)     name
+#endif
 
 struct nvJitLink {
     char names[1 << 16]; /* of kernels, with commas between them and behind the last */
@@ -61,14 +70,14 @@ static void add(char *text, size_t size, const char *format, ...)
     va_end(arguments);
 }
 
-int nvJitLinkVersion(unsigned *major, unsigned *minor)
+int PLAIN(nvJitLinkVersion)(unsigned *major, unsigned *minor)
 {
     *major = 12;
     *minor = 9;
     return 0;
 }
 
-int __nvJitLinkCreate_12_9(struct nvJitLink **handle, uint32_t count, const char **options)
+int VERSIONED(nvJitLinkCreate)(struct nvJitLink **handle, uint32_t count, const char **options)
 {
     static const char *const lists[] = {"-Xnvvm=-host-ref-ek=", "-Xnvvm=-host-ref-ik="};
 
@@ -108,8 +117,8 @@ static void describe_fatbin(struct nvJitLink *link, const uint8_t *data)
         (unsigned)(data[8] | data[9] << 8), data[16], (const char *)data + 16 + at);
 }
 
-int nvJitLinkAddData(struct nvJitLink *link, int type, const void *data, size_t size,
-                     const char *name)
+int PLAIN(nvJitLinkAddData)(struct nvJitLink *link, int type, const void *data, size_t size,
+                            const char *name)
 {
     const uint8_t *bytes = data;
 
@@ -196,7 +205,7 @@ static bool work(unsigned kernels)
     return true;
 }
 
-int __nvJitLinkComplete_12_9(struct nvJitLink *link)
+int VERSIONED(nvJitLinkComplete)(struct nvJitLink *link)
 {
     const char *path = getenv("FAKE_PTX");
     size_t used = strlen(link->ptx), start = used;
@@ -209,6 +218,13 @@ int __nvJitLinkComplete_12_9(struct nvJitLink *link)
     if (is_way("driver"))
         start_driver(link);
     misbehave();
+#ifdef OLDEST
+    if (only.has_names) {
+        add(link->log, sizeof link->log,
+            "libnvvm : error: -host-ref-ek is an unsupported option\n");
+        return 5;
+    }
+#endif
     if (is_way("fail")) {
         add(link->log, sizeof link->log,
             "ERROR in nvvmCompileProgram: NVVM_ERROR_COMPILATION\ninput-00000000: link error: "
@@ -245,13 +261,13 @@ static int get(const char *from, char *to)
     return 0;
 }
 
-int nvJitLinkGetLinkedPtxSize(struct nvJitLink *link, size_t *size)
+int PLAIN(nvJitLinkGetLinkedPtxSize)(struct nvJitLink *link, size_t *size)
 {
     *size = is_way("empty") ? 0 : strlen(link->ptx) + 1;
     return 0;
 }
 
-int nvJitLinkGetLinkedPtx(struct nvJitLink *link, char *ptx)
+int PLAIN(nvJitLinkGetLinkedPtx)(struct nvJitLink *link, char *ptx)
 {
     return get(link->ptx, ptx);
 }
@@ -259,13 +275,13 @@ int nvJitLinkGetLinkedPtx(struct nvJitLink *link, char *ptx)
 /* A head like that of LTO-IR, which says no target, and what it was given. */
 enum { LTOIR_HEAD = 32 };
 
-int nvJitLinkGetLinkedLTOIRSize(struct nvJitLink *link, size_t *size)
+int PLAIN(nvJitLinkGetLinkedLTOIRSize)(struct nvJitLink *link, size_t *size)
 {
     *size = LTOIR_HEAD + link->given;
     return is_way("bare-ltoir") ? 6 : 0;
 }
 
-int nvJitLinkGetLinkedLTOIR(struct nvJitLink *link, char *ltoir)
+int PLAIN(nvJitLinkGetLinkedLTOIR)(struct nvJitLink *link, char *ltoir)
 {
     memset(ltoir, 0, LTOIR_HEAD);
     memcpy(ltoir, "\355CN\177", 4);
@@ -273,24 +289,24 @@ int nvJitLinkGetLinkedLTOIR(struct nvJitLink *link, char *ltoir)
     return 0;
 }
 
-int nvJitLinkGetErrorLogSize(struct nvJitLink *link, size_t *size)
+int PLAIN(nvJitLinkGetErrorLogSize)(struct nvJitLink *link, size_t *size)
 {
     *size = strlen(link->log) + 1;
     return 0;
 }
 
-int nvJitLinkGetErrorLog(struct nvJitLink *link, char *log)
+int PLAIN(nvJitLinkGetErrorLog)(struct nvJitLink *link, char *log)
 {
     return get(link->log, log);
 }
 
-int nvJitLinkGetInfoLogSize(struct nvJitLink *link, size_t *size)
+int PLAIN(nvJitLinkGetInfoLogSize)(struct nvJitLink *link, size_t *size)
 {
     *size = strlen(link->info) + 1;
     return 0;
 }
 
-int nvJitLinkGetInfoLog(struct nvJitLink *link, char *log)
+int PLAIN(nvJitLinkGetInfoLog)(struct nvJitLink *link, char *log)
 {
     return get(link->info, log);
 }
