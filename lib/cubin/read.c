@@ -125,12 +125,16 @@ static bool check_program_headers(const struct reader *reader, const Elf64_Ehdr 
 }
 
 /* True for a section that belongs to another one without a flag for that: so it is before
- * CUDA 12.4, and with constants that nvlink -r has taken from such a file. */
+ * CUDA 12.4, and with constants that nvlink -r has taken from such a file. In an executable the
+ * types of shared variables and constants are ELF's. */
 static bool lacks_link(const struct reader *reader, const Elf64_Shdr *header)
 {
-    bool is_constant = format_is_constant(header->sh_type);
-    bool is_owned = header->sh_type == SHT_REL || header->sh_type == SHT_RELA ||
-                    header->sh_type == SHT_CUDA_INFO || header->sh_type == SHT_CUDA_SHARED;
+    const uint32_t type = header->sh_type;
+    bool is_constant = format_is_constant(type);
+    bool is_data = reader->cubin->type == ET_EXEC && (type == SHT_PROGBITS || type == SHT_NOBITS) &&
+                   !(header->sh_flags & SHF_EXECINSTR);
+    bool is_owned = is_data || type == SHT_REL || type == SHT_RELA || type == SHT_CUDA_INFO ||
+                    type == SHT_CUDA_SHARED;
 
     return (is_constant || (is_owned && reader->cubin->toolkit)) && header->sh_info != 0 &&
            !(header->sh_flags & SHF_INFO_LINK);

@@ -139,7 +139,7 @@ struct edit {
 
 static const struct {
     const char *words; /* of the message; NULL: it is read */
-    struct edit edits[4];
+    struct edit edits[6];
 } edited[] = {
     {NULL, {{E(e_machine), EM_CUDA}}},
     /* The file header, and where the section headers are: 33 of them at byte 10816 of 12928. */
@@ -288,6 +288,14 @@ static const struct {
     {"relocates section 16 (.rela.text.small), which", {{H(".rela.text.k1", sh_info), 16}}},
     {"relocates section 29 (.nv.global), which", {{H(".rela.text.k1", sh_info), 29}}},
     {"is linked to section 2, which is no symbol table", {{H(".rela.text.k1", sh_link), 2}}},
+    {"is linked to section 2, which", {{H(".rela.text.k1", sh_link), 2}, {E(e_type), ET_EXEC}}},
+    {NULL,
+     {{H(".rela.text.k1", sh_link), 2},
+      {E(e_type), ET_EXEC},
+      {E(e_ident[EI_OSABI]), CUBIN_OLD_OSABI},
+      {E(e_ident[EI_ABIVERSION]), 7},
+      {E(e_version), 120},
+      {E(e_flags), 0x5a055a}}},
     /* Found by the fuzzer: joining took it for a section of a function's. */
     {"section 3 (.symtab) is a symbol table that belongs",
      {{H(".symtab", sh_flags), SHF_INFO_LINK}, {H(".symtab", sh_info), 20}}},
