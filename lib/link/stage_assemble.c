@@ -52,6 +52,7 @@ static const char *const *assembler_options(struct link *link, const struct chun
 {
     const struct link_request *request = link->request;
     const char *const *given = request->assembler_options;
+    const char *ptxas = link->assembled.assembler.ptxas.path;
     struct word_list words = {.arena = &link->arena};
 
     if (chunks->count > 1 || link->entries.pattern_count)
@@ -62,10 +63,10 @@ static const char *const *assembler_options(struct link *link, const struct chun
         word_list_add(&words, "--executable");
         given = word_list_end(&words);
     }
-    if (!link->assembled.assembler.ptxas.path)
+    if (!ptxas)
         return given;
     return forward_to_ptxas(&link->arena, &link->agreement, &request->options, given,
-                            is_whole(link, chunks));
+                            is_whole(link, chunks) && state_takes_threads(ptxas));
 }
 
 bool stage_is_finished(const struct link *link)

@@ -47,6 +47,14 @@ const struct toolkit_facts *state_find_toolkit(const struct link_request *reques
     return toolkit;
 }
 
+bool state_takes_threads(const char *ptxas)
+{
+    unsigned version = state_version_of(ptxas).number;
+
+    return toolkit_does(version ? toolkits_find(version) : toolkits_newest(),
+                        TOOLKIT_ASSEMBLES_ON_THREADS);
+}
+
 bool state_has_user_cubins(const struct link *link)
 {
     for (size_t i = 0; i < link->members.count; i++)

@@ -170,11 +170,12 @@ void forward_agreed(struct word_list *words, const struct agreement *agreement,
 void forward_arithmetic(struct word_list *words, const struct agreement *agreement);
 
 /* The options of ptxas besides those that every assembler gets: -Ofc and, for a whole program
- * (several chunks are parallel enough), -split-compile, as nvlink gives them; then the words of
- * `given` (-Xptxas; ends with NULL, or is NULL). In `arena`; ends with NULL. */
+ * (several chunks are parallel enough) by a ptxas that has it, -split-compile, as nvlink gives
+ * them; then the words of `given` (-Xptxas; ends with NULL, or is NULL). In `arena`; ends with
+ * NULL. */
 const char *const *forward_to_ptxas(struct arena *arena, const struct agreement *agreement,
                                     const struct option_request *request, const char *const *given,
-                                    bool is_whole);
+                                    bool has_threads);
 
 /* The options of ptxas that a compiler stored with PTX in a fatbin.
  *

@@ -157,12 +157,12 @@ void forward_arithmetic(struct word_list *words, const struct agreement *agreeme
 
 const char *const *forward_to_ptxas(struct arena *arena, const struct agreement *agreement,
                                     const struct option_request *request, const char *const *given,
-                                    bool is_whole)
+                                    bool has_threads)
 {
     struct word_list words = {.arena = arena};
 
     add_ofast_compile(&words, request);
-    if (is_whole)
+    if (has_threads)
         add_split_compile(&words, agreement->split_compile);
     word_list_add_all(&words, given);
     return word_list_end(&words);
