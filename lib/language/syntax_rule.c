@@ -186,7 +186,7 @@ enum matrix { MATRIX_D, MATRIX_A, MATRIX_B, MATRIX_C };
 /* Facts from the modifiers. */
 struct multiplication {
     unsigned m, n, k;
-    const char *types[4]; /* the first four, in order */
+    const char *types[4]; /* in order */
     unsigned type_count;
     bool is_wmma;
     bool is_sparse;
@@ -205,37 +205,34 @@ static void read_modifiers(struct multiplication *result, const uint16_t *modifi
     for (size_t i = 0; i < count; i++) {
         const char *word = modifier_name(modifiers[i]);
 
-        if (word[0] == 'm' && sscanf(word, "m%un%uk%u", &result->m, &result->n, &result->k) == 3)
-            continue;
+        sscanf(word, "m%un%uk%u", &result->m, &result->n, &result->k);
         result->is_sparse |= strncmp(word, "sp", 2) == 0;
         result->is_packed |= strncmp(word, "kind::mxf4", 10) == 0;
-        if (result->type_count < 4 && bits_of(word, false))
+        if (modifier_type(modifiers[i])->matrix_bits)
             result->types[result->type_count++] = word;
     }
 }
 
-/* .f16 wmma.mma only names the types of D and C. */
+/* Every row has one, two or four types: .f16 wmma.mma only names those of D and C. */
 static const char *type_of(const struct multiplication *m, enum matrix matrix)
 {
     if (m->type_count == 1)
         return m->types[0];
     if (m->type_count == 2)
         return matrix == MATRIX_D ? m->types[0] : matrix == MATRIX_C ? m->types[1] : "f16";
-    return m->type_count == 4 ? m->types[matrix] : NULL;
+    return m->types[matrix];
 }
 
 static void set_size(struct operand_rule *rule, const struct multiplication *m, enum matrix matrix)
 {
     const char *type = type_of(m, matrix);
-    unsigned bits = type ? bits_of(type, m->is_packed) : 0;
+    unsigned bits = bits_of(type, m->is_packed);
     bool is_factor = matrix == MATRIX_A || matrix == MATRIX_B;
-    bool is_half = type && strcmp(type, "f16") == 0;
+    bool is_half = strcmp(type, "f16") == 0;
     unsigned elements = matrix == MATRIX_A   ? m->m * m->k
                         : matrix == MATRIX_B ? m->k * m->n
                                              : m->m * m->n;
 
-    if (bits == 0 || elements == 0)
-        return;
     if (m->is_sparse && matrix == MATRIX_A)
         elements /= 2;
     if (m->is_wmma && is_factor && is_half)
@@ -255,7 +252,7 @@ static void set_fragment(struct operand_rule *rule, uint16_t opcode, const uint1
     struct multiplication m = {.is_wmma = strcmp(name, "wmma") == 0};
     const char *first, *of;
 
-    if ((!m.is_wmma && strcmp(name, "mma") != 0) || count < 2)
+    if (!m.is_wmma && strcmp(name, "mma") != 0)
         return;
     read_modifiers(&m, modifiers, count);
     first = modifier_name(modifiers[0]);

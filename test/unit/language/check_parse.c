@@ -266,6 +266,38 @@ TEST_LOOP(errors_say_what_is_wrong, COUNT(errors))
     ck_assert(memmem(messages.data, messages.size, "test.ptx:2:", 11));
 }
 
+#define FOUR  "{%r1,%r1,%r1,%r1}"
+#define EIGHT "{%r1,%r1,%r1,%r1,%r1,%r1,%r1,%r1}"
+#define WMMA  "wmma.mma.sync.aligned.row.row.m16n16k16.f16.f32 "
+
+static const struct fragment {
+    const char *front, *behind;
+    unsigned registers; /* of the vector between the two */
+} fragments[] = {
+    {"wmma.load.a.sync.aligned.col.m16n16k16.f16 ", ", [%rd1]", 8},
+    {"wmma.load.a.sync.aligned.col.m8n32k16.s8 ", ", [%rd1]", 1},
+    {"wmma.load.b.sync.aligned.col.m8n32k16.s8 ", ", [%rd1]", 4},
+    {"wmma.load.c.sync.aligned.col.m16n16k16.f16 ", ", [%rd1]", 4},
+    {"wmma.store.d.sync.aligned.col.m16n16k16.f16 [%rd1], ", "", 4},
+    {WMMA, ", " EIGHT ", " EIGHT ", " EIGHT, 4},
+    {WMMA FOUR ", ", ", " EIGHT ", " EIGHT, 8},
+    {WMMA FOUR ", " EIGHT ", " EIGHT ", ", "", 8},
+    {"mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 " FOUR ", " FOUR ", {%r1,%r1}, ", "", 4},
+};
+
+TEST_LOOP(fragments_of_matrices_have_their_numbers_of_registers, COUNT(fragments))
+{
+    const struct fragment *fragment = &fragments[_i];
+
+    for (unsigned count = 1; count <= 16; count *= 2, tear_down()) {
+        parse(suite_print("{%s%s{%.*s}%s;}", DECLARATIONS, fragment->front, 4 * (int)count - 1,
+                          "%r1,%r1,%r1,%r1,%r1,%r1,%r1,%r1,%r1,%r1,%r1,%r1,%r1,%r1,%r1,%r1",
+                          fragment->behind));
+        ck_assert_msg(parsed.ok == (count == fragment->registers), "%s, %u: %.*s", fragment->front,
+                      count, TEXT_ARG(buffer_view(&parsed.messages.text)));
+    }
+}
+
 TEST(an_error_shows_its_place)
 {
     struct text messages;
