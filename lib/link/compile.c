@@ -262,9 +262,9 @@ static void start_ptxas_ahead(struct link *link)
     if (!is_ptxas_certain(link) || !has_free_cpu(link) ||
         !assembler_try(assembler, &request->assembler))
         return;
-    job.options =
-        forward_to_ptxas(&link->arena, &link->agreement, &request->options,
-                         request->assembler_options, state_takes_threads(assembler->ptxas.path));
+    job.options = forward_to_ptxas(&link->arena, &link->agreement, &request->options,
+                                   request->assembler_options,
+                                   state_gives_threads(link, assembler->ptxas.path));
     ptxas_start_ahead(&assembler->ptxas, &job);
 }
 

@@ -66,7 +66,7 @@ static const char *const *assembler_options(struct link *link, const struct chun
     if (!ptxas)
         return given;
     return forward_to_ptxas(&link->arena, &link->agreement, &request->options, given,
-                            is_whole(link, chunks) && state_takes_threads(ptxas));
+                            is_whole(link, chunks) && state_gives_threads(link, ptxas));
 }
 
 bool stage_is_finished(const struct link *link)

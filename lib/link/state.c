@@ -47,10 +47,13 @@ const struct toolkit_facts *state_find_toolkit(const struct link_request *reques
     return toolkit;
 }
 
-bool state_takes_threads(const char *ptxas)
+bool state_gives_threads(const struct link *link, const char *ptxas)
 {
-    unsigned version = state_version_of(ptxas).number;
+    unsigned version;
 
+    if (link->agreement.split_compile == 1)
+        return false;
+    version = state_version_of(ptxas).number;
     return toolkit_does(version ? toolkits_find(version) : toolkits_newest(),
                         TOOLKIT_ASSEMBLES_ON_THREADS);
 }

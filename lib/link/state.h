@@ -108,8 +108,9 @@ struct link {
 /* toolkit_version_of(); raises LINK_NO_MEMORY, or LINK_ENVIRONMENT, reported, on its errors. */
 struct toolkit_version state_version_of(const char *ptxas);
 
-/* Whether that ptxas has -split-compile. Raises as that. */
-bool state_takes_threads(const char *ptxas);
+/* Whether that ptxas gets -split-compile: the link has it, and so has ptxas, which is run for its
+ * version then. Raises as that. */
+bool state_gives_threads(const struct link *link, const char *ptxas);
 
 /* The toolkit whose nvlink the link is to behave like: the requested one, or that of the ptxas that
  * is named or found, or the newest known. Appends the reason to *why, which may be NULL. */
