@@ -3,9 +3,10 @@
  *
  * The function's code can only use one offset. Measured on nvlink: a kernel's own constants come
  * first. The functions follow, the one read last first, each at the largest end that the sections
- * of its kernels have so far; an end is aligned as its section. A function that no kernel reaches
- * loses its constants. Constants of copies that lost (overridden.c) follow the function's own; if
- * the kept copy has none, they remain in a section of the function.
+ * of its kernels have so far; its section and theirs get the largest of their alignments, to which
+ * ends are aligned. A function that no kernel reaches loses its constants. Constants of copies that
+ * lost (overridden.c) follow the function's own; if the kept copy has none, they remain in a
+ * section of the function.
  *
  * nvlink -r (13.0 and 13.5, sm_75 to sm_120) leaves out the relocations by which functions refer
  * to their constants; so their code reads from the beginning of the bank, whatever is there. */
@@ -86,9 +87,10 @@ static void place_constants(struct planner *planner, uint32_t from)
     uint64_t offset = 0;
 
     for (uint32_t i = users->first[from]; i < users->first[from + 1]; i++) {
-        uint64_t end = m->out->sections[planner->bank_of[users->items[i]]].size;
+        const struct merged_section *section = &m->out->sections[planner->bank_of[users->items[i]]];
 
-        RAISE(offset, end);
+        RAISE(offset, section->size);
+        RAISE(placed->alignment, section->alignment);
     }
     offset = image_align_up(offset, placed->alignment);
     if (offset > 0 && !planner->refers[placed->function])
@@ -104,7 +106,7 @@ static void place_constants(struct planner *planner, uint32_t from)
         uint32_t to = planner->bank_of[users->items[i]];
         struct merged_section *section = &m->out->sections[to];
 
-        RAISE(section->alignment, placed->alignment);
+        section->alignment = placed->alignment;
         section->size = image_align_up(offset + placed->size, section->alignment);
         m->out->constants[i] = (struct merged_copy){from, to, offset};
     }

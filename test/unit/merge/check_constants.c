@@ -52,6 +52,18 @@ TEST(kernels_have_the_constants_of_functions_that_they_reach)
     ck_assert_str_eq(offsets(".text.k3"), "0");
 }
 
+/* Measured on nvlink 13.5, with the same change. */
+TEST(the_alignment_of_one_kernel_is_that_of_all_that_share_its_functions)
+{
+    read_nth_input(0, "constants-sm_80-a.o");
+    read_nth_input(1, "constants-sm_80-b.o");
+    nth_input_section(0, ".nv.constant2.k1")->alignment = 16;
+    merge_well(REQUEST(80), 2);
+    ck_assert_str_eq(numbers(".nv.constant2.k1"), "10 00 03 00 01 02");
+    ck_assert_str_eq(numbers(".nv.constant2.k2"), "00 00 03 00");
+    ck_assert_uint_eq(section(".nv.constant2.k2")->alignment, 16);
+}
+
 /* The doubles of `scales`, then the table of `jumps`; the end of a section is aligned as its start.
  */
 TEST(a_function_that_gave_way_keeps_its_place_in_their_order)
