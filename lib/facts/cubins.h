@@ -174,7 +174,7 @@ enum attribute_pass {
     PASSES_FLAG,            /* it has the record if one of them has it */
     PASSES_MOST,            /* the largest value */
     PASSES_MOST_OF_SEVERAL, /* the same; but a program's only kernel keeps its own */
-    PASSES_SUM,             /* the sum of all */
+    PASSES_SUM,             /* the sum of all; 0xffff, not known, if that is one of them */
     PASSES_OR,              /* all bits */
     PASSES_MASK,            /* all bits, and 0x8000 for each function without the record. If some
                                function has it, all others get it with that value */

@@ -102,7 +102,10 @@ static void collect_record(struct needs *needs, const struct info_record *record
 
     switch (attributes_pass(record->attribute, needs->m->request->toolkit)) {
     case PASSES_SUM:
-        *value = (uint16_t)(*value + record->value);
+        if (record->value == UINT16_MAX || *value == UINT16_MAX)
+            *value = UINT16_MAX;
+        else
+            *value = (uint16_t)(*value + record->value);
         break;
     case PASSES_OR:
     case PASSES_MASK:

@@ -44,18 +44,16 @@ TEST(info_sections_of_random_programs_are_nvlinks)
     ck_assert_int_eq(sections, 91);
 }
 
-/* Makes another record of one. */
-static void patch_record(size_t number, const char *name, uint8_t from, uint8_t to)
+/* An input's first record of that attribute, to change it. */
+static uint8_t *input_record(size_t number, const char *name, uint8_t attribute)
 {
     uint8_t *bytes = input_bytes(number, name);
     size_t size = nth_input_section(number, name)->data.size;
 
     for (size_t at = 0; at + 4 <= size; at += bytes[at] == EIFMT_SVAL ? 4u + bytes[at + 2] : 4u)
-        if (bytes[at + 1] == from) {
-            bytes[at + 1] = to;
-            return;
-        }
-    ck_abort_msg("no record %#x in %s", from, name);
+        if (bytes[at + 1] == attribute)
+            return bytes + at;
+    ck_abort_msg("no record %#x in %s", attribute, name);
 }
 
 /* Whether a link refuses k0 with the record `kernel` of CTAs, if f0 has the record `callee`. */
@@ -64,8 +62,8 @@ static bool mix(uint8_t kernel, uint8_t callee)
     restart();
     read_nth_input(0, "needs/135-1-k0.o");
     read_nth_input(1, "needs/135-1-f0.o");
-    patch_record(0, ".nv.info.k0", EIATTR_TCGEN05_1CTA_USED, kernel);
-    patch_record(1, ".nv.info.f0", EIATTR_REG_RECONFIG, callee);
+    input_record(0, ".nv.info.k0", EIATTR_TCGEN05_1CTA_USED)[1] = kernel;
+    input_record(1, ".nv.info.f0", EIATTR_REG_RECONFIG)[1] = callee;
     merge_inputs(REQUEST(90, .toolkit = toolkits_find(135)), 2);
     buffer_append(&merged->said.text, "", 1);
     return !merged->ok &&
@@ -79,4 +77,22 @@ TEST(tensor_memory_of_one_block_and_of_a_pair_do_not_mix)
     ck_assert(mix(EIATTR_TCGEN05_2CTA_USED, EIATTR_TCGEN05_1CTA_USED));
     ck_assert(!mix(EIATTR_TCGEN05_1CTA_USED, EIATTR_TCGEN05_1CTA_USED));
     ck_assert(merged->ok);
+}
+
+/* Measured on nvlink 13.0 and 13.5: ptxas writes 0xffff where it does not know the number. */
+TEST(a_kernel_does_not_know_its_mbarriers_if_one_of_its_functions_does_not)
+{
+    static const char *const sections[] = {".nv.info.k0", ".nv.info.f0"};
+    struct info_record record;
+
+    for (size_t unknown = 0; unknown < 2; unknown++) {
+        restart();
+        read_nth_input(0, "needs/130-32-k0.o");
+        read_nth_input(1, "needs/130-32-f0.o");
+        read_nth_input(2, "needs/130-32-f1.o");
+        memset(input_record(unknown, sections[unknown], EIATTR_NUM_MBARRIERS) + 2, 0xff, 2);
+        merge_well(REQUEST(90), 3);
+        ck_assert(find_record(".nv.info.k0", EIATTR_NUM_MBARRIERS, NULL, &record));
+        ck_assert_uint_eq(record.value, 0xffff);
+    }
 }
