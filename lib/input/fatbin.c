@@ -294,12 +294,6 @@ static bool read_part(struct fatbin *fatbin, struct fatbin_entry *entry)
                       fatbin->name, fatbin->number, fatbin->concatenated.end, entry->part, at);
 }
 
-static bool is_concatenated(const struct fatbin_entry *entry)
-{
-    return entry->kind == FATBIN_CONCATENATED && entry->major == CONCATENATED_MAJOR &&
-           entry->minor == CONCATENATED_MINOR;
-}
-
 enum fatbin_result fatbin_next(struct fatbin *fatbin, struct fatbin_entry *entry)
 {
     struct entry_view view = {.fatbin = fatbin, .at = fatbin->next};
@@ -326,7 +320,8 @@ enum fatbin_result fatbin_next(struct fatbin *fatbin, struct fatbin_entry *entry
         .is_relocatable = is_known && header->kind == FATBIN_RELOCATABLE_PTX,
     };
     fatbin->next += entry->whole.size;
-    if (is_known && is_concatenated(entry))
+    if (is_known && entry->kind == FATBIN_CONCATENATED && entry->major == CONCATENATED_MAJOR &&
+        entry->minor == CONCATENATED_MINOR)
         return find_parts(fatbin, &view, entry) && read_part(fatbin, entry) ? FATBIN_ENTRY
                                                                             : FATBIN_DAMAGED;
     if (entry->is_relocatable)

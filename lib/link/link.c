@@ -90,19 +90,11 @@ static bool run_stages(struct link *link)
     return is_link_wanted(link) && stage_write(link);
 }
 
-/* The hits and misses of the cache. */
-static bool print_cache(struct cache *cache)
-{
-    LOCAL_BUFFER(text);
-
-    cache_describe(cache, &text);
-    return std_streams_print(buffer_view(&text));
-}
-
 static enum link_code run_request(void *argument)
 {
     struct link *link = argument;
     const struct observe_link observed = {link->request->output, MINILINK_VERSION, &link->inputs};
+    LOCAL_BUFFER(hits);
     bool ok;
 
     link->observation = observe_open(&link->request->observe, &observed);
@@ -112,7 +104,9 @@ static enum link_code run_request(void *argument)
     if (!ok && !cancellation_is_set(link->request->limits.stop))
         state_check_changes(link);
     cache_finish(link->cache);
-    if (link->request->cache.statistics && !print_cache(link->cache))
+    if (link->request->cache.statistics)
+        cache_describe(link->cache, &hits);
+    if (hits.size && !std_streams_print(buffer_view(&hits)))
         ok = diag_blame(LINK_ENVIRONMENT);
     return ok ? LINK_OK : LINK_FAILED;
 }
