@@ -294,19 +294,13 @@ static void add_reached_records(struct encoder *encoder, uint32_t kernel, uint8_
  * it has no number of barriers or mbarriers that is 0. */
 static void add_all_records(struct encoder *encoder, uint32_t kernel)
 {
-    static const uint8_t order[] = {EIATTR_CTAIDZ_USED,
-                                    EIATTR_RESERVED_SMEM_USED,
-                                    EIATTR_CLUSTER_LAUNCH_CONTROL_USED,
-                                    EIATTR_VRC_CTA_INIT_COUNT,
-                                    EIATTR_TCGEN05_1CTA_USED,
-                                    EIATTR_TCGEN05_2CTA_USED,
-                                    EIATTR_NUM_BARRIERS,
-                                    EIATTR_REG_RECONFIG,
-                                    EIATTR_NUM_MBARRIERS,
-                                    EIATTR_EXTERNS,
-                                    EIATTR_LANGUAGE,
-                                    EIATTR_AT_ENTRY_FRAGMENTS,
-                                    EIATTR_GRID_ATTRIBUTES};
+    /* clang-format off */
+    static const uint8_t order[] = {
+        EIATTR_CTAIDZ_USED, EIATTR_RESERVED_SMEM_USED, EIATTR_CLUSTER_LAUNCH_CONTROL_USED,
+        EIATTR_VRC_CTA_INIT_COUNT, EIATTR_TCGEN05_1CTA_USED, EIATTR_TCGEN05_2CTA_USED,
+        EIATTR_NUM_BARRIERS, EIATTR_REG_RECONFIG, EIATTR_NUM_MBARRIERS, EIATTR_EXTERNS,
+        EIATTR_LANGUAGE, EIATTR_AT_ENTRY_FRAGMENTS, EIATTR_GRID_ATTRIBUTES};
+    /* clang-format on */
 
     for (size_t i = 0; i < sizeof order / sizeof *order; i++)
         if ((order[i] != EIATTR_NUM_MBARRIERS || encoder->needs.values[EIATTR_NUM_MBARRIERS]) &&
@@ -336,7 +330,7 @@ static void encode_added_records(struct encoder *encoder, uint32_t function)
         add_record(encoder, &barriers, function);
     if (is_summed)
         put_extern_records(encoder);
-    else if (!m->request->relocatable && (m->target->flags & TARGET_HAS_FORM_90) &&
+    else if (!m->request->relocatable && encoder->needs.has_masks &&
              (m->functions[function].flags & REACHES_ALIAS))
         put_record(encoder, &mask);
 }

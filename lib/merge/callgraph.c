@@ -23,6 +23,25 @@ void callgraph_add_sections(struct merging *m)
     }
 }
 
+/* Lists what a function calls. Before that, if `is_possible`, the possible targets of its calls
+ * through each prototype: all functions with that prototype whose address is taken; last first. */
+static void list_calls(const struct merging *m, uint32_t symbol, bool is_possible,
+                       struct buffer *list)
+{
+    const struct call_graph *graph = &m->graph;
+    uint32_t last = is_possible ? graph->called.first[symbol + 1] : graph->called.first[symbol];
+
+    for (uint32_t i = last; i-- > graph->called.first[symbol];) {
+        uint32_t prototype = graph->called.items[i];
+
+        for (uint32_t k = graph->candidates.first[prototype + 1];
+             k-- > graph->candidates.first[prototype];)
+            buffer_u32(list, graph->candidates.items[k]);
+    }
+    for (uint32_t i = graph->calls.first[symbol]; i < graph->calls.first[symbol + 1]; i++)
+        buffer_u32(list, graph->calls.items[i]);
+}
+
 static void put_graph_pair(struct buffer *out, uint32_t first, uint32_t second)
 {
     buffer_u32(out, first);
@@ -30,11 +49,14 @@ static void put_graph_pair(struct buffer *out, uint32_t first, uint32_t second)
 }
 
 /* One part: the list of every function with one of the first `end` rows, in the order of the
- * cubins' symbols. */
+ * cubins' symbols; lists is NULL for calls. */
 static void encode_part(struct merging *m, struct buffer *out, int part,
                         const struct merged_lists *lists, size_t end)
 {
+    const struct toolkit_facts *toolkit = m->request->toolkit;
     bool has_strings = part == CALLGRAPH_ADDRESS || part == CALLGRAPH_INDIRECT;
+    bool lacks_undefined = !lists && toolkit_does(toolkit, TOOLKIT_OMITS_CALLS_OF_UNDEFINED);
+    LOCAL_BUFFER(list);
 
     put_graph_pair(out, 0, (uint32_t)part);
     for (uint32_t symbol = 0; symbol < m->symbol_count; symbol++) {
@@ -42,10 +64,17 @@ static void encode_part(struct merging *m, struct buffer *out, int part,
 
         if (row == 0 || row >= end || !m->is_live[symbol])
             continue;
-        for (uint32_t i = lists->first[symbol]; i < lists->first[symbol + 1]; i++) {
-            uint32_t item = lists->items[i];
+        list.size = 0;
+        if (lists)
+            buffer_append(&list, lists->items + lists->first[symbol],
+                          index_lists_count(lists, symbol) * sizeof *lists->items);
+        else
+            list_calls(m, symbol, toolkit_does(toolkit, TOOLKIT_LISTS_POSSIBLE_CALLS), &list);
+        for (size_t i = 0; i < list.size / sizeof(uint32_t); i++) {
+            uint32_t item = info_word(buffer_bytes(&list), i);
 
-            if (!has_strings && (!m->is_live[item] || m->out->rows.of_symbol[item] >= end))
+            if (!has_strings && (!m->is_live[item] || m->out->rows.of_symbol[item] >= end ||
+                                 (lacks_undefined && m->symbols[item].file == MERGE_NONE)))
                 continue;
             put_graph_pair(out, row,
                            has_strings ? names_put(m, NAMES_STRTAB, m->graph.prototypes[item])
@@ -71,7 +100,7 @@ static void encode_prototypes(struct merging *m, struct buffer *out)
 static void encode_calls(struct merging *m, struct buffer *out, size_t end)
 {
     out->size = 0;
-    encode_part(m, out, CALLGRAPH_DIRECT, &m->graph.calls, end);
+    encode_part(m, out, CALLGRAPH_DIRECT, NULL, end);
     encode_part(m, out, CALLGRAPH_ADDRESS, &m->graph.taken, end);
     encode_part(m, out, CALLGRAPH_INDIRECT, &m->graph.called, end);
     encode_part(m, out, CALLGRAPH_CANDIDATE, &m->graph.references, end);
@@ -120,31 +149,21 @@ static void put_function_name(const struct printer *printer, uint32_t symbol)
                 printer->out);
 }
 
-static void put_edge(const struct printer *printer, uint32_t to)
-{
-    if (printer->number[to])
-        buffer_printf(printer->out, " %u", printer->number[to]);
-}
-
-/* Prints the possible targets of calls through each prototype (all functions with that prototype
- * whose address is taken), then direct calls, last first. */
 static void put_edges(const struct printer *printer, uint32_t symbol)
 {
     const struct merging *m = printer->m;
+    LOCAL_BUFFER(list);
 
-    if (m->symbols[symbol].alias != MERGE_NONE) {
-        put_edge(printer, m->symbols[symbol].alias);
-        return;
-    }
-    for (uint32_t i = m->graph.called.first[symbol + 1]; i-- > m->graph.called.first[symbol];) {
-        uint32_t prototype = m->graph.called.items[i];
+    if (m->symbols[symbol].alias != MERGE_NONE)
+        buffer_u32(&list, m->symbols[symbol].alias);
+    else
+        list_calls(m, symbol, true, &list);
+    for (size_t i = 0; i < list.size / sizeof(uint32_t); i++) {
+        uint32_t to = printer->number[info_word(buffer_bytes(&list), i)];
 
-        for (uint32_t k = m->graph.candidates.first[prototype + 1];
-             k-- > m->graph.candidates.first[prototype];)
-            put_edge(printer, m->graph.candidates.items[k]);
+        if (to)
+            buffer_printf(printer->out, " %u", to);
     }
-    for (uint32_t i = m->graph.calls.first[symbol]; i < m->graph.calls.first[symbol + 1]; i++)
-        put_edge(printer, m->graph.calls.items[i]);
 }
 
 static void put_function(const struct printer *printer, uint32_t symbol)

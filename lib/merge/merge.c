@@ -32,6 +32,8 @@ bool merge_check_index(const char *path)
            diag_fatal("'%s' is not uidx input", path);
 }
 
+#define FIRST_NUMBER_OF_SYMTAB 5u /* in older nvlinks */
+
 static bool place_and_relocate(struct merging *m)
 {
     notes_add(m);
@@ -47,7 +49,7 @@ static bool place_and_relocate(struct merging *m)
 }
 
 /* Measured: nvlink writes these bytes into .nv.rel.action of every executable, on every
- * architecture up to sm_90; how the driver uses them is not known. */
+ * architecture up to sm_90 (libnvJitLink from 12.2 on); how the driver uses them is not known. */
 static const uint8_t rel_action[] = {0x73, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x11, 0x25, 0, 0x05, 0x36};
 
 static void order(struct merging *m)
@@ -56,7 +58,8 @@ static void order(struct merging *m)
 
     attributes_add_sections(m);
     callgraph_add_sections(m);
-    if (!m->request->relocatable && !merging_is_mercury(m))
+    if (!m->request->relocatable && !merging_is_mercury(m) &&
+        toolkit_is_in(m->request->toolkit, sections_of_class(CLASS_REL_ACTION)->toolkits))
         layout_set(m, layout_make(m, CLASS_REL_ACTION, MERGE_NONE),
                    (struct bytes){rel_action, sizeof rel_action});
     mercury_add_sections(m);
@@ -98,13 +101,20 @@ static uint32_t find_index(const struct merging *m, const struct section_facts *
     return section == TABLE_NONE ? 0 : m->out->sections[section].index;
 }
 
+static bool has_plain_headers(const struct merging *m)
+{
+    return toolkit_does(m->request->toolkit, TOOLKIT_WRITES_PLAIN_HEADERS);
+}
+
 static uint32_t link_of(const struct merging *m, const struct merged_section *section)
 {
     switch (section->facts ? section->facts->link : SECTION_LINK_NOTHING) {
     case SECTION_LINK_STRINGS:
         return ORDERING_STRTAB;
     case SECTION_LINK_SYMBOLS:
-        return ORDERING_SYMTAB;
+        return toolkit_does(m->request->toolkit, TOOLKIT_LINKS_BEFORE_ORDERING)
+                   ? FIRST_NUMBER_OF_SYMTAB
+                   : ORDERING_SYMTAB;
     case SECTION_LINK_TWIN_SYMBOLS:
         return m->out->sections[m->out->twin_symtab].index;
     case SECTION_LINK_NOTES:
@@ -116,6 +126,16 @@ static uint32_t link_of(const struct merging *m, const struct merged_section *se
     }
 }
 
+/* The highest byte of code's sh_info. */
+static uint32_t high_byte_of_info(const struct merging *m, const struct merged_section *code)
+{
+    uint32_t needed = m->reach[code->function].registers;
+    bool is_raised =
+        attributes_are_summed(m, code->function) && needed > m->functions[code->function].registers;
+
+    return is_raised && has_plain_headers(m) ? needed & 0xff : code->info_high;
+}
+
 static uint32_t info_of(const struct merging *m, const struct merged_section *section)
 {
     uint32_t text =
@@ -124,7 +144,7 @@ static uint32_t info_of(const struct merging *m, const struct merged_section *se
     switch (section->class) {
     case CLASS_TEXT:
     case CLASS_TWIN_TEXT:
-        return m->out->rows.of_symbol[section->function] | (uint32_t)section->info_high << 24;
+        return m->out->rows.of_symbol[section->function] | high_byte_of_info(m, section) << 24;
     case CLASS_NOTE:
         return section->flags & SHF_INFO_LINK ? find_index(m, sections_of_class(CLASS_COMPAT)) : 0;
     case CLASS_RELOCATIONS:
@@ -146,7 +166,8 @@ static uint64_t image_flags_of(const struct merging *m, const struct merged_sect
     uint64_t flags = section->flags;
 
     /* The sh_info of code is a symbol, even if a damaged input's flags say otherwise. */
-    if (info == 0 || section->class == CLASS_TEXT || section->class == CLASS_TWIN_TEXT)
+    if (info == 0 || section->class == CLASS_TEXT || section->class == CLASS_TWIN_TEXT ||
+        has_plain_headers(m))
         flags &= ~(uint64_t)SHF_INFO_LINK;
     if (section->class != CLASS_TEXT)
         return flags & ~(uint64_t)SHF_EXECINSTR;

@@ -256,7 +256,8 @@ static void relocate_debug(struct relocation_list *list, uint32_t symbol)
 
     if (facts->action == RELOCATION_CLEARED && !m->request->relocatable) {
         bool is_gone =
-            is_dead && overridden_empties_range(m, list->file, list->relocation->symbol, symbol);
+            is_dead && (!toolkit_does(m->request->toolkit, TOOLKIT_FORGETS_LOST_COPIES) ||
+                        overridden_empties_range(m, list->file, list->relocation->symbol, symbol));
         uint8_t *at = is_gone ? find_field(list, facts->bytes) : NULL;
 
         if (at)
