@@ -151,8 +151,12 @@ cubincmp() {
     [[ $one = /* ]] || one=$PWD/$one
     [[ $other = /* ]] || other=$PWD/$other
     [ -n "${CUBINCMP_PID:-}" ] || coproc CUBINCMP { exec python3 -S "$ROOT/test/diff/cubincmp.py" --each; }
-    printf '%s\t%s\t%s\n' "$one" "$other" "$work/compared" >&"${CUBINCMP[1]}" && read -r status <&"${CUBINCMP[0]}" &&
-        cat "$work/compared" && return "$status"
+    if printf '%s\t%s\t%s\n' "$one" "$other" "$work/compared" >&"${CUBINCMP[1]}" && read -r status <&"${CUBINCMP[0]}"; then
+        cat "$work/compared"
+        return "$status"
+    fi
+    echo "cannot be compared"
+    return 2
 }
 
 # keep_work: with KEEP=FOLDER, work is that folder, which stays.

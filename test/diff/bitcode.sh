@@ -26,7 +26,7 @@ for program in "scale.bc helper.bc" parts.bc; do
         runs "$program: clang's" clang-nvlink-wrapper-$llvm -arch sm_75 --plugin-opt=O3 -o theirs.cubin $program
         minilink -disable-infos -arch=sm_75 -lto --llvm="$library" --assembler=ptxas $program -o ours.cubin
     }
-    check "$program: kernels" "$(kernels ours.cubin)" "$(kernels theirs.cubin)"
+    check "$program: kernels" "$(kernels ours.cubin)" "$(kernels theirs.cubin | grep . || echo some)"
     check "$program: variables" "$(variables ours.cubin)" "$(variables theirs.cubin)"
     ours=$(registers ours.cubin) theirs=$(registers theirs.cubin)
     check "$program: $ours registers, not more than $theirs" "$((ours > 0 && ours <= theirs))" 1

@@ -20,7 +20,7 @@ linked() {
     runs "$name by minilink" "$BUILD/minilink" -arch="$target" --assembler=ptxas "$@" -o "$name.ours"
     runs "$name, built in" "$BUILD/minilink" -arch="$target" "$@" -o "$name.builtin"
     for ptx; do
-        ptxas -c -arch="$target" -m64 "$ptx" -o "${ptx%.ptx}.cubin" || return
+        runs "$name by ptxas" ptxas -c -arch="$target" -m64 "$ptx" -o "${ptx%.ptx}.cubin" || return
         cubins+=("${ptx%.ptx}.cubin")
     done
     runs "$name by nvlink" nvlink -arch="$target" "${cubins[@]}" -o "$name.theirs"

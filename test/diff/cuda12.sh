@@ -49,7 +49,7 @@ refused() {
     nvlink -arch=sm_90 "$2" -o theirs > theirs.log 2>&1 && verdict "$1" "nvlink takes it" && return
     "$BUILD/minilink" -arch=sm_90 "$2" -o mine > mine.log 2>&1 && verdict "$1" "minilink takes it" && return
     words=$(sed -n '1s/^nvlink //p' theirs.log)
-    grep -q -F "$words" mine.log && words= || words="expected '$words', not $(head -n 1 mine.log)"
+    [ -n "$words" ] && grep -q -F "$words" mine.log && words= || words="expected '$words', not $(head -n 1 mine.log)"
     verdict "$1" "$words"
 }
 
@@ -62,8 +62,11 @@ compare "a new cubin and fixtures" nvlink "" "$ROOT/fixtures/merge/entry.o" "$fi
 sm=80
 made=$ROOT/fixtures/merge/13_printf-sm_80
 compare "fixtures of 11.8" nvlink --output-abi=8 "$made-11.8-a.o" "$made-11.8-b.o"
-nvlink -arch=sm_80 "$made-13.5-b.o" -o theirs > log 2>&1 && compare "a new cubin and one of 11.8" nvlink "" \
-    "$made-13.5-b.o" "$made-11.8-a.o"
+if nvlink -arch=sm_80 "$made-13.5-b.o" -o theirs > log 2>&1; then
+    compare "a new cubin and one of 11.8" nvlink "" "$made-13.5-b.o" "$made-11.8-a.o"
+else
+    skip 1 "nvlink is older than the new cubin"
+fi
 sm=90
 refused "sm_90 of 11.8" "$ROOT/fixtures/merge/01_one-sm_90-11.8.o"
 for program in "$ROOT"/fixtures/programs/{01_one,03_global,05_shared,07_call,10_fptr,13_printf,18_bar,24_devshared}; do

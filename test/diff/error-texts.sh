@@ -11,9 +11,9 @@ cd "$work" || exit 1
 # ptx NAME [ARCH]: assembles standard input, without its header, to NAME.
 ptx() {
     { printf '.version 8.8\n.target %s\n.address_size 64 .global .align 8 .b8 sink[8];\n' "${2:-sm_90}"; cat; } > "$1.ptx"
-    ptxas -c -arch="${2:-sm_90}" "$1.ptx" -o "$1" || echo "cannot assemble $1"
+    ptxas -c -arch="${2:-sm_90}" "$1.ptx" -o "$1" || fail "cannot assemble $1"
 }
-object() { "$BUILD/minifat" "$2" -o "$1" || echo "no object $1"; }
+object() { "$BUILD/minifat" "$2" -o "$1" || fail "no object $1"; }
 
 # Functions and variables that the cases put together.
 ptx f.o <<< '.visible .func (.param .b32 r) f(.param .b32 a) { .reg .b32 %r; ld.param.b32 %r, [a]; st.param.b32 [r], %r; ret; }'

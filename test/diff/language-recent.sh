@@ -58,7 +58,7 @@ compare() {
             [ "$ours" = ok ] || { differ=$((differ + 1)) && echo "    $line | ptxas takes it | builtin: $ours"; }
         fi
     done < "$2" 3< "$folder/ours"
-    if [ "$differ" = 0 ]; then pass; else fail "$1: $differ of $number verdicts differ"; fi
+    check "$1: verdicts that differ, of all" "$differ of $number" "0 of $(wc -l < "$2")"
 }
 
 for target in $targets; do

@@ -93,6 +93,7 @@ compare() {
         echo "    $program | ptxas: $theirs | builtin: $ours"
     done < "$work/$1.targets" 3< "$work/$1.txt" 4< "$work/$1.builtin"
     echo "language: $1: $((number - differ)) of $number verdicts agree"
+    check "$1: programs" "$number" "$(wc -l < "$work/$1.txt")"
 }
 
 compare wrong frame.ptx
@@ -178,7 +179,8 @@ if command -v nvlink > /dev/null; then
             for ptx in "$folder"*.ptx; do
                 name=$(basename "$ptx" .ptx)
                 sed "s/^\.target sm_[0-9a-z]*/.target sm_$sm/" "$ptx" > "$work/link/$name.ptx"
-                "$BUILD/minilink" -r -arch=sm_$sm "$work/link/$name.ptx" -o "$work/link/$name.cubin" > "$work/log" 2>&1 || continue 2
+                "$BUILD/minilink" -r -arch=sm_$sm "$work/link/$name.ptx" -o "$work/link/$name.cubin" > "$work/log" 2>&1 ||
+                    { [ $sm = 75 ] || fail "minilink on $(basename "$folder")" "$work/log" && continue 2; }
             done
             if nvlink -arch=sm_$sm "$work"/link/*.cubin -o "$work/link/out" > "$work/log" 2>&1 &&
                 ! grep -v 'cannot be statically determined' "$work/log" | grep -q .; then

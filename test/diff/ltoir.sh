@@ -22,6 +22,7 @@ said() {
     LD_LIBRARY_PATH=$folder "$BUILD/nvjitlink_client" ltoir "${folder##*/}" "$@" 2> /dev/null
 }
 code() { "$bin/nvdisasm" -c "$1" | grep -v '^//'; }
+alike() { [ -s "$1" ] && diff "$1" "$2"; }
 
 compare_all() {
     local options inputs arch minilink=(minilink -w -disable-infos -lto --assembler=ptxas --ptxas="$bin/ptxas" --nvjitlink="$library/libnvJitLink.so.13")
@@ -40,7 +41,7 @@ compare_all() {
             said "$library" $options -- $inputs > theirs
             # shellcheck disable=SC2086
             CUDA_HOME=${bin%/*} said "$BUILD/nvjitlink" $options -- $inputs > ours
-            runs "$version: $options -- $inputs" diff theirs ours
+            runs "$version: $options -- $inputs" alike theirs ours
         done
     done
     for arch in 90 100; do
@@ -57,7 +58,7 @@ compare_all() {
             mv "${library##*/}.cubin" real.cubin
             for linker in minilink nvlink real; do
                 code $linker.cubin > again
-                runs "$version: sm_$arch, LTO-IR of the $file, linked by $linker" cmp direct again
+                runs "$version: sm_$arch, LTO-IR of the $file, linked by $linker" alike direct again
             done
         done
     done

@@ -35,9 +35,10 @@ compare_all() {
     python3 "$ROOT/test/diff/members.py" "$bin" "$("$bin/ptxas" --list-version | tail -n 1)" --against="$table" \
         --every=$every ${OLD_PTXAS:+"--old=$OLD_PTXAS"} > differences
     check "$version: cases" "$(sed 1d differences)" ""
-    passed=$((passed + $(head -n 1 differences) - 1))
+    check "$version: there are some" "$(($(head -n 1 differences) > 0))" 1
+    passed=$((passed + $(head -n 1 differences) - 2))
     for pair in 90:90a 100:100a 100f:100a 103a:100a 103:100f 75:90a 75:80 87:80 89:88 86:80 121:120f 120:121; do
-        make_code "${pair#*:}"
+        make_code "${pair#*:}" || { skip 2 "ptxas $version knows no sm_${pair#*:}" && continue; }
         both "${pair%:*}" "${pair#*:}-elf.fatbin"
         both "${pair%:*}" "${pair#*:}.cubin"
     done
@@ -48,8 +49,8 @@ compare_all() {
 make_code() {
     [ -e "$1-elf.fatbin" ] && return
     printf '.version 9.0\n.target sm_%s\n.address_size 64\n.visible .entry k()\n{\nret;\n}\n' "$1" > "$1.ptx"
-    "$bin/ptxas" -c -arch="sm_$1" "$1.ptx" -o "$1.cubin"
-    "$bin/fatbinary" --create="$1-elf.fatbin" -64 --image3="kind=elf,sm=$1,file=$1.cubin"
+    "$bin/ptxas" -c -arch="sm_$1" "$1.ptx" -o "$1.cubin" &&
+        "$bin/fatbinary" --create="$1-elf.fatbin" -64 --image3="kind=elf,sm=$1,file=$1.cubin"
 }
 
 for bin in ${TOOLKITS:-"$(dirname "$(readlink -f "$(command -v nvlink)")")"}; do

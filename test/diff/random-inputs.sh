@@ -64,7 +64,7 @@ run() {
 } 2> /dev/null
 
 # is_equal FILE: a difference of .debug_frame does not count behind -r, by which nvlink drops its relocations.
-is_equal() { ! { if [ -s "$folder.d/mine.first" ]; then grep -v 'debug_frame: ' "$1"; else cat "$1"; fi; } | grep -m 1 .; }
+is_equal() { [ -e "$1" ] && ! { if [ -s "$folder.d/mine.first" ]; then grep -v 'debug_frame: ' "$1"; else cat "$1"; fi; } | grep -m 1 .; }
 
 [ "$#" -gt 0 ] || set -- $(seq "$first" $((first + ${COUNT:-10} - 1)))
 export -f run link

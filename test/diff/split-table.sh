@@ -52,7 +52,7 @@ compare() {
                     better ? ", better: " better : "", few ? ", more, but 24: " few : "", worse ? ", WORSE: " worse : ""
                 for (i = 1; i <= lines; i++) print line[i]
                 if (NR != kernels) print "    kernels are missing: " NR " of " kernels
-                exit worse > 0 || NR != kernels
+                exit worse > 0 || NR != kernels || NR == 0
             }' && pass || failed=$((failed + 1))
     done
 }

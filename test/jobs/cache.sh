@@ -191,9 +191,9 @@ holds "--no-cache" [ "$(found kernels.ptx --no-cache)" = "" ]
 holds "--no-cache says that there is none" grep -q 'none is used' stats
 holds "the environment's folder" [ "$(MINILINK_CACHE_DIR=c minilink -arch=sm_90 "${many[@]}" -w kernels.ptx -o a.out --cache-stats | grep -c "chunks .* $chunks found")" = 1 ]
 # Options that write more than the output do so each time.
-for option in -time=t --keep=k --stats=s --map=m --time-trace=r; do
-    minilink -arch=sm_90 -w "$option" kernels.ptx --cache-dir=c -o a.out > /dev/null 2>&1 || continue
-    rm -rf t k s m r
+for option in -time=t --keep=k --map=m --time-trace=r; do
+    minilink -arch=sm_90 -w "$option" kernels.ptx --cache-dir=c -o a.out > /dev/null 2>&1
+    rm -rf t k m r
     minilink -arch=sm_90 -w "$option" kernels.ptx --cache-dir=c -o a.out > printed 2>&1
     holds "$option writes its file again" [ -e "${option#*=}" ]
 done
@@ -224,7 +224,7 @@ for entry in $(cd whole && find . -type f -path './??/*'); do
         cases=$((cases + 1))
     done
 done
-holds "$wrong of $cases links with a damaged entry are wrong" [ "$wrong" = 0 ]
+holds "$wrong of $cases links with a damaged entry are wrong" [ "$wrong" = 0 -a "$cases" -gt 0 ]
 
 # warned_once WHAT WORDS OPTION...: a link with status 0, the right output, and one warning that says WORDS.
 warned_once() {
@@ -330,7 +330,7 @@ for ((round = 0; round < rounds; round++)); do
     done
     wait "${pids[@]}" 2> /dev/null
     for ((i = 0; i < 16; i++)); do
-        [ ! -e q$i.out ] || cmp -s q$i.out p$((i % 4)).out || wrong=$((wrong + 1))
+        [ $((i % 2)) = 0 -a ! -e q$i.out ] || cmp -s q$i.out p$((i % 4)).out || wrong=$((wrong + 1))
         [ ! -s q$i.said ] || { wrong=$((wrong + 1)); head -n 3 q$i.said; }
     done
     # Whatever the killed ones have left, the next links are right.
@@ -341,7 +341,8 @@ for ((round = 0; round < rounds; round++)); do
 done
 echo "cache.sh: $(wc -l < killed) of $((rounds * 16)) links were killed"
 holds "$wrong of the links that share a folder are wrong" [ "$wrong" = 0 ]
-holds "the folder is within its policy" [ "$(find shared -type f -path '*/??/*' ! -name '*.*' | wc -l)" -le 60 ]
+entries=$(find shared -type f -path '*/??/*' ! -name '*.*' | wc -l)
+holds "the folder is within its policy, with $entries entries" [ "$entries" -gt 0 -a "$entries" -le 60 ]
 # What a killed link has left goes when it is old; nothing but entries is left then.
 find shared -type f -name '*.*' -exec touch -d '2 hours ago' {} +
 one 0

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/../prelude.sh"
 cd "$work" || exit 1
 
-ways=("1 1" "2 2" "2 3" "8 2" "8 5" "8 16" "64 128")
+linked=0 ways=("1 1" "2 2" "2 3" "8 2" "8 5" "8 16" "64 128")
 # Two ways take a sanitizer to nearly all the code that the others do.
 [ -z "${SANITIZE:-}" ] || ways=("2 3" "64 128")
 
@@ -18,6 +18,7 @@ program() {
         if [ $? = 0 ] || [ -e none.cubin ]; then fail "$name: only the split link succeeds"; else pass; fi
         return
     fi
+    linked=$((linked + 1))
     for way in "${ways[@]}"; do
         threads=${way% *} chunks=${way#* }
         if minilink -w -disable-infos -arch=sm_90 -split-compile-extended="$threads" --chunks="$chunks" --minimum-chunk=1 \
@@ -48,6 +49,7 @@ done
 for folder in "$ROOT"/fixtures/programs/*/; do
     [ -d "$folder" ] && program "$(basename "$folder")" "$folder"*.ptx
 done
+check "most programs are linked" "$((linked > 60))" 1
 # Many cubins are read, relocated and encoded at the same time; also what is said of wrong ones comes in order.
 many() { # many WHAT STATUS INPUT...
     what=$1 status=$2

@@ -26,6 +26,7 @@ for target in sm_75 sm_90 sm_100; do
         "${link[@]}" -w -disable-infos --chunks=1 -o one.cubin 2> messages || { fails "does not link"; continue; }
         programs=$((programs + 1))
         for wanted in 1 5; do "${link[@]}" -Xptxas=-v --chunks=$wanted -o split.cubin 2>&1 | grep -v 'in one piece' | sort > said.$wanted; done
+        holds "the assembler says something ($target, $seed)" [ -s said.1 ]
         holds "the assembler says the same of 5 chunks ($target, $seed)" cmp said.1 said.5
         for wanted in "${counts[@]}"; do
             if ! "${link[@]}" --verify-split --chunks=$wanted --explain-split -o split.cubin > log 2> messages; then

@@ -54,6 +54,7 @@ judge() {
         pass
     elif [[ $statuses = *$status* ]] && [ -n "$2" ] && [ ${#left[@]} = 0 ] && has_said "$2"; then
         pass
+        ended=$((ended + 1))
     else
         fail "$1 ends with status $status, leaving '${left[*]}'" messages
     fi
@@ -71,7 +72,7 @@ program() {
     local name=$1 first=$2 step=$(($3 * ${EVERY:-5})) n memory='out of memory|[Cc]annot allocate memory'
     shift 3
     command=("$@")
-    cases=$((cases + 1))
+    cases=$((cases + 1)) ended=0
     faulty FAULT_COUNT="$work/count"
     rm -rf normal && cp -R out normal && cp printed normal/printed
     read -r allocations threads writes reads descriptors < count
@@ -102,6 +103,7 @@ program() {
         faulty FAULT_READ="$n"
         judge "$name without read $n" "Input/output error|can no longer be read|ended its process with status 0" "1 3"
     done
+    [ $ended -gt 0 ] || fail "$name: no fault ends it"
 }
 
 split=(minilink -w -arch=sm_90 -split-compile-extended=2 --minimum-chunk=1)

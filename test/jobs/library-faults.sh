@@ -30,6 +30,7 @@ proves() {
     if [ ${#lines[@]} != 0 ] && [[ ${lines[-1]} =~ ^([0-9]+)\ passed ]]; then checks=$((checks + BASH_REMATCH[1])); fi
     has_space=0
     [[ " ${lines[*]}" != *" space: 0 times"* ]] || has_space=1
+    [[ " ${lines[*]}" != *" allocations: 0 times"* ]] || fail "$what: none has"
     if [ "$status" = 0 ] && [ ! -s printed ] && [ ${#left[@]} -le "$kept" ] && [ "${left[0]:-}" != "nothing was written" ]; then
         pass
     else

@@ -90,7 +90,9 @@ while [ "$count" -lt "$cases" ]; do
     case_of "$arch" ${words+"${words[@]}"} "${inputs[@]}"
     unset words
 done
-echo "$count cases, of which the command links $(cat cases/*/status | grep -cx 0)"
+linked=$(cat cases/*/status | grep -cx 0)
+echo "$count cases, of which the command links $linked"
+holds "a third of the cases are linked" [ $((linked * 3)) -gt "$count" ]
 
 proves "links on 8 threads" tool_library_threads 8 "$links" 1 cases "$count"
 split=("$arch" -split-compile-extended=4 --minimum-chunk=1)

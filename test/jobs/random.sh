@@ -75,5 +75,6 @@ for ((i = 0; i < ${PROCESSES:-150}; i++)); do
     fi
     if [ -z "$wrong" ]; then pass; else fail "number $i: $wrong: ${served[*]} ${under[*]} ${link[*]}" messages; fi
 done
+[ $linked -gt 0 ] && [ $linked -lt "${PROCESSES:-150}" ] || fail "$linked of ${PROCESSES:-150} linked"
 echo "random.sh: $linked linked, the others failed as they should"
 finish
