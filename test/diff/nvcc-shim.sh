@@ -167,7 +167,6 @@ END
     runs "CMake builds" cmake --build built
     runs "CMake's program runs" built/example
     runs "CMake linked with minilink" [ "$(wc -l < runs)" -gt "$lines" ]
-    skipped=0
 else
     skip 4 "cmake is not installed"
 fi

@@ -325,17 +325,20 @@ else
     faulty 0
     cp said normal
     cp out.cubin normal.cubin
-    for ((n = 1; n <= $(cut -d ' ' -f 1 count); n += 29)); do
+    read -r allocations _ < count
+    without=0
+    for ((n = 1; n <= allocations; n += 29)); do
         rm -f leaks
         faulty "$n"
         status=$?
+        cmp -s said normal || without=$((without + 1))
         # The client's own memory is 2.
         if [ $status != 0 ] && [ $status != 2 ]; then echo "allocation $n: status $status"
         elif [ $status = 0 ] && [ -s leaks ]; then echo "allocation $n: $(head -n 1 leaks)"
         elif cmp -s said normal && ! cmp -s out.cubin normal.cubin; then echo "allocation $n: another cubin"
         fi
     done > log
-    if [ -s log ]; then fail "allocations that fail" log; else pass; fi
+    if [ -s log ] || [ $without -lt 10 ]; then fail "allocations that fail, $without of $allocations" log; else pass; fi
     runs "no folder is left behind by these" test -z "$(ls -A "$TMPDIR")"
 fi
 
