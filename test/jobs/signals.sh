@@ -157,7 +157,7 @@ for name in TSTP TTIN TTOU; do
     pid=$!
     set +m
     until [ -e started ] || ! kill -0 $pid 2> /dev/null; do sleep 0.01; done
-    child=$(pgrep -P $pid | head -n 1)
+    child=$(grep -lsx "PPid:[[:space:]]$pid" /proc/[0-9]*/status | tr -dc '0-9\n' | head -n 1)
     kill -s $name $pid
     state $pid T && state "$child" T
     stopped=$?
