@@ -346,6 +346,7 @@ static void add_used_name(struct word_list *words, const struct settings *settin
         return;
     add_if(words, !settings->names_kernels, "-ignore-host-info");
     add_if(words, settings->names_kernels && !drops, "-Xnvvm=-host-ref-eg=*");
+    add_if(words, settings->names_kernels && !drops, "-Xnvvm=-host-ref-ig=*");
     add_if(words, !settings->names_kernels && drops && settings->is_lto, "-Xnvvm=-host-ref-eg=-");
 }
 

@@ -73,7 +73,7 @@ static const struct {
      "-arch=sm_90" COMMON " -maxrregcount=12345678 -Xptxas=-maxrregcount=123456789" IGNORED},
     /* Which lists of names there are. */
     {"-arch=sm_90 -kernels-used=k", 135, false,
-     "-arch=sm_90" COMMON " -Xnvvm=-host-ref-eg=* -kernels-used=k"},
+     "-arch=sm_90" COMMON " -Xnvvm=-host-ref-eg=* -Xnvvm=-host-ref-ig=* -kernels-used=k"},
     {"-arch=sm_90 -variables-used=v", 135, false, "-arch=sm_90" COMMON " -variables-used=v"},
     {"-arch=sm_90 -kernels-used=k -variables-used=v", 135, false,
      "-arch=sm_90" COMMON " -kernels-used=k -variables-used=v"},
