@@ -57,13 +57,13 @@ static const char *describe_work(struct compilation *compilation, const struct p
     enum lto_step step = part->answer.head.step;
 
     if (step == LTO_STEP_LOAD || step == LTO_STEP_CREATE)
-        return "before it read any module";
+        return " before it read any module";
     if (step == LTO_STEP_ADD)
-        return arena_printf(arena, "at '%s'", name);
+        return arena_printf(arena, " at '%s'", name);
     if (compilation->request->is_linked && part->inputs.count > 1)
-        return arena_printf(arena, "while it compiled '%s' and %zu more modules as one",
+        return arena_printf(arena, " while it compiled '%s' and %zu more modules as one",
                             part->inputs.list->member->name, part->inputs.count - 1);
-    return arena_printf(arena, "while it compiled '%s'", name);
+    return arena_printf(arena, " while it compiled '%s'", name);
 }
 
 /* Reports bitcode of a newer LLVM: LLVM reads only what older versions wrote. True when that is why
@@ -106,7 +106,7 @@ static bool run_children(struct compilation *compilation)
     work = describe_work(compilation, part);
     if (part->result.end != EXEC_CANCELLED && lto_report_end(run, part, work) &&
         !report_newer(part))
-        diag_fatal("libLLVM %u.%u '%s' failed %s", part->answer.head.major, part->answer.head.minor,
+        diag_fatal("libLLVM %u.%u '%s' failed%s", part->answer.head.major, part->answer.head.minor,
                    run->link->library, work);
     return false;
 }

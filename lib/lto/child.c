@@ -8,6 +8,7 @@
  * gets from libnvvm; the PTX's size includes its final NUL. */
 #include "lto/job.h"
 
+#include <ctype.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,6 +19,7 @@
 
 #include "diag/diag.h"
 #include "distribute/distribute.h"
+#include "facts/targets.h"
 #include "os/file.h"
 #include "os/fork_server.h"
 #include "os/program.h"
@@ -172,6 +174,41 @@ static void run_steps(const struct lto_job *job, const struct functions *functio
         head->step = LTO_STEP_DONE;
 }
 
+/* Adds a line of the file for such an option: for "ek=a,bc" it is "EK: 1:a 2:bc ". */
+static void add_list(struct buffer *file, const char *list)
+{
+    size_t size;
+
+    for (; *list && *list != '='; list++)
+        buffer_char(file, (char)toupper(*list));
+    buffer_string(file, ": ");
+    for (; *(list += strspn(list, "=,")); list += size) {
+        size = strcspn(list, ",");
+        buffer_printf(file, "%zu:%.*s ", size, (int)size, list);
+    }
+    buffer_char(file, '\n');
+}
+
+static void move_lists(struct lto_job *job)
+{
+    static const char head[] = "-Xnvvm=-host-ref-";
+    static char option[64];
+    const char *const *word = job->options, *const *end = word + job->option_count;
+    struct buffer file = {0}; /* freed by the process's end */
+    int fd = descriptor_memory_file("minilink-lists");
+
+    for (job->option_count = 0; word < end; word++)
+        if (strncmp(*word, head, strlen(head)) == 0)
+            add_list(&file, *word + strlen(head));
+        else
+            job->options[job->option_count++] = *word;
+    if (fd < 0 || !descriptor_write(fd, file.data, file.size))
+        context_raise(LINK_NO_MEMORY);
+    snprintf(option, sizeof option, "%sfile=/dev/fd/%d", head, fd);
+    if (file.size)
+        job->options[job->option_count++] = option;
+}
+
 /* Tells the file that the loader has taken. */
 static void add_loaded_file(struct answer_draft *answer, const struct functions *functions)
 {
@@ -183,7 +220,7 @@ static void add_loaded_file(struct answer_draft *answer, const struct functions 
         buffer_string(&answer->infos, info.dli_fname);
 }
 
-int nvjitlink_run(const struct lto_job *job)
+int nvjitlink_run(struct lto_job *job)
 {
     struct answer_draft answer = {.head.magic = ANSWER_MAGIC};
     struct functions functions;
@@ -197,6 +234,8 @@ int nvjitlink_run(const struct lto_job *job)
         answer.head.step = LTO_STEP_DONE;
         return answer_write(job->answer, &answer);
     }
+    if (toolkit_does(toolkits_find(answer_version(&answer.head)), TOOLKIT_READS_LISTS))
+        move_lists(job);
     answer.head.code = functions.create(&handle, job->option_count, job->options);
     if (answer.head.code == 0)
         run_steps(job, &functions, handle, &answer);
@@ -249,22 +288,10 @@ bool lto_child_is_wanted(int argc, char *const *argv)
            strncmp(argv[WORD], LTO_CHILD_WORD, strlen(LTO_CHILD_WORD)) == 0;
 }
 
-static bool file_failed(const char *what, const char *path)
-{
-    return diag_fatal("Could not %s '%s': %s", what, path, strerror(errno));
-}
-
 /* The file stays mapped until the process ends. */
 static bool map_file(struct bytes *bytes, const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-    if (fd < 0)
-        return file_failed("open", path);
-    if (!descriptor_map(fd, bytes))
-        return file_failed("read", path);
-    close(fd);
-    return true;
+    return file_map(bytes, path) || diag_fatal("Could not open '%s': %s", path, strerror(errno));
 }
 
 static enum link_code run_job(void *argument)
@@ -284,7 +311,7 @@ static enum link_code run_job(void *argument)
         job.options[job.option_count++] = "-Xnvvm=-jobserver";
     job.answer = open(argv[ANSWER], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (job.answer < 0) {
-        file_failed("open", argv[ANSWER]);
+        diag_fatal("Could not open '%s': %s", argv[ANSWER], strerror(errno));
         return LINK_FAILED;
     }
     child->status = job.is_llvm ? llvm_run(&job) : nvjitlink_run(&job);

@@ -128,9 +128,9 @@ uint32_t *lto_kernels_deal(struct arena *arena, const struct lto_kernel *kernels
 void lto_report_logs(struct part_list *run, const struct part *part);
 
 /* Reports how a part failed that was not cancelled: the library's messages, and that it crashed,
- * ended the process, or was killed. `when` names the work at that time; NULL = not known. True when
- * it has left an answer instead, which says what it rejected: the caller reports that. Raises
- * LINK_NO_MEMORY or LINK_ENVIRONMENT if that is the reason. */
+ * ended the process, or was killed. `when` names the work at that time, behind a blank, if it is
+ * known. True when it has left an answer instead, which says what it rejected: the caller reports
+ * that. Raises LINK_NO_MEMORY or LINK_ENVIRONMENT if that is the reason. */
 bool lto_report_end(struct part_list *run, const struct part *part, const char *when);
 
 /* Records the part's run under that name, for --time-trace. */

@@ -86,6 +86,12 @@ struct answer_head {
     uint64_t error_size, info_size, ptx_size;
 };
 
+/* That of the library's toolkit, times ten. */
+static inline unsigned answer_version(const struct answer_head *head)
+{
+    return 10 * head->major + head->minor;
+}
+
 /* An answer that was read. */
 struct lto_answer {
     struct answer_head head;
@@ -124,11 +130,13 @@ bool answer_read(struct lto_answer *answer, struct bytes bytes);
 
 /* Run the job by libnvJitLink, or by libLLVM (llvm.c). Return the status of answer_write(). Raise
  * LINK_NO_MEMORY when memory runs out on our side, or while loading the library. */
-int nvjitlink_run(const struct lto_job *job);
+int nvjitlink_run(struct lto_job *job);
 int llvm_run(const struct lto_job *job);
 
-/* The nvJitLinkResult that says that a newer toolkit made the LTO-IR. */
+/* The nvJitLinkResult that says that a newer toolkit made the LTO-IR; and before 13.0 (measured).
+ */
 #define NVJITLINK_CODE_OUTDATED 14
+#define NVJITLINK_CODE_INTERNAL 6
 
 /* The description of an nvJitLinkResult, as in the header; never NULL. */
 const char *nvjitlink_code_text(int32_t code);

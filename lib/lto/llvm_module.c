@@ -3,10 +3,8 @@
 #include "lto/llvm_internal.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "os/file.h"
 
@@ -62,13 +60,10 @@ static bool knows_option(struct bytes library, const char *word)
 
 int llvm_api_unknown(const char *path, const char *const *words, int count)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC), known = 0;
     struct bytes library = {0};
+    int known = 0;
 
-    if (fd >= 0) {
-        descriptor_map(fd, &library);
-        close(fd);
-    }
+    file_map(&library, path);
     while (library.size && known < count && knows_option(library, words[known]))
         known++;
     descriptor_unmap(&library);

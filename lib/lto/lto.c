@@ -275,7 +275,7 @@ static void note_outdated_library(struct compilation *compilation, const struct 
         ptx ? toolkits_of_ptx(ptx->entry.major, ptx->entry.minor) : NULL;
     const char *needs = "of a newer CUDA and needs its library";
 
-    if (made && made->version > 10 * answer->head.major + answer->head.minor)
+    if (made && made->version > answer_version(&answer->head))
         needs = arena_printf(&compilation->run.arena,
                              "of CUDA %u.%u and needs its library or a newer one",
                              made->version / 10, made->version % 10);
@@ -299,7 +299,8 @@ static void report_refusal(struct compilation *compilation, const struct lto_ans
         diag_fatal("elfLink JIT compile failed: %s", answer->head.code
                                                          ? nvjitlink_code_text(answer->head.code)
                                                          : "libnvJitLink made no PTX");
-    if (answer->head.code == NVJITLINK_CODE_OUTDATED)
+    if (answer->head.code == NVJITLINK_CODE_OUTDATED ||
+        (answer->head.step == LTO_STEP_ADD && answer->head.code == NVJITLINK_CODE_INTERNAL))
         note_outdated_library(compilation, answer);
 }
 
@@ -310,7 +311,7 @@ static void report_failed_part(struct compilation *compilation)
 
     if (part->result.end == EXEC_CANCELLED)
         return;
-    if (lto_report_end(&compilation->run, part, NULL))
+    if (lto_report_end(&compilation->run, part, ""))
         report_refusal(compilation, &part->answer);
     if (compilation->request->emit_ltoir && part->answer.head.step == LTO_STEP_CREATE)
         diag_note("LTO-IR as output needs that of CUDA 13.4 or later");
@@ -401,16 +402,13 @@ static enum parts_answer join_texts(struct compilation *compilation)
     return answer;
 }
 
-/* Whether it may have failed since it was told which kernels to keep. */
 static bool may_lack_kernels(const struct compilation *compilation)
 {
     const struct used_names *used = compilation->request->used;
-    const struct answer_head *head = &compilation->run.list[compilation->failed].answer.head;
 
-    return (used->has_lists || used->has_parts || compilation->shares) &&
-           head->step == LTO_STEP_COMPLETE &&
-           (targets_have(compilation->request->members->arch.sm, TARGET_LTO_NEEDS_CODE) ||
-            toolkit_does(toolkits_find(10 * head->major + head->minor), TOOLKIT_KEEPS_ALL_IN_LTO));
+    return targets_have(compilation->request->members->arch.sm, TARGET_LTO_NEEDS_CODE) &&
+           (used->has_lists || used->has_parts) &&
+           compilation->run.list[compilation->failed].answer.head.step == LTO_STEP_COMPLETE;
 }
 
 /* Compiles again, with all kernels. */

@@ -103,19 +103,15 @@ static void report_death(const struct part_list *run, const struct exec_result *
                          const char *when)
 {
     const char *name = library_name(run), *library = run->link->library;
-    const char *space = when ? " " : "";
     char end[128];
 
-    when = when ? when : "";
     if (result->end == EXEC_NOT_STARTED)
         diag_fatal("Could not run minilink, for %s '%s': %s", name, library,
                    strerror(result->code));
     else if (result->end == EXEC_EXITED)
-        diag_fatal("%s '%s' ended its process with status %d%s%s", name, library, result->code,
-                   space, when);
+        diag_fatal("%s '%s' ended its process with status %d%s", name, library, result->code, when);
     else
-        diag_fatal("%s '%s' %s%s%s", name, library, exec_describe_end(result, end, sizeof end),
-                   space, when);
+        diag_fatal("%s '%s' %s%s", name, library, exec_describe_end(result, end, sizeof end), when);
     if (result->end == EXEC_SIGNALED && result->code == SIGKILL)
         diag_note("It had %" PRIu64 " MiB; where memory ran out, --memory-limit= lets fewer run at "
                   "a time",

@@ -184,6 +184,18 @@ bool descriptor_map(int fd, struct bytes *bytes)
     return true;
 }
 
+bool file_map(struct bytes *bytes, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), error;
+    bool is_mapped = fd >= 0 && descriptor_map(fd, bytes);
+
+    error = errno;
+    if (fd >= 0)
+        close(fd);
+    errno = error;
+    return is_mapped;
+}
+
 void descriptor_unmap(void *argument)
 {
     const struct bytes *bytes = argument;

@@ -28,6 +28,9 @@ bool descriptor_read(int fd, void *data, size_t size, uint64_t offset);
  * set and *bytes {0}. A process that truncates the file while it is used ends this one. */
 bool descriptor_map(int fd, struct bytes *bytes);
 
+/* The same with the file of that name, which may be closed meanwhile. */
+bool file_map(struct bytes *bytes, const char *path);
+
 /* Ends the mapping. `bytes` is a struct bytes, which may be {0}; for CONTEXT_DEFER, too. */
 void descriptor_unmap(void *bytes);
 

@@ -3,7 +3,6 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -44,7 +43,7 @@ static const char *const ptxas_names[] = {"ptxas", NULL};
 /* Timeout for nvcc, which answers within milliseconds. */
 #define NVCC_SECONDS 10
 
-static bool is_toolkit_file(const char *path)
+bool toolkit_is_file(const char *path)
 {
     struct stat status;
 
@@ -285,7 +284,7 @@ char *toolkit_find_nvjitlink(const struct toolkit_request *request, struct toolk
 {
     struct search search = {.folders = library_folders,
                             .names = library_names,
-                            .is_it = request->is_library ? request->is_library : is_toolkit_file,
+                            .is_it = request->is_library ? request->is_library : toolkit_is_file,
                             .shown = "",
                             .trace = trace};
 
@@ -352,19 +351,11 @@ static struct bytes find_constants(struct bytes data)
 static struct toolkit_version read_version_file(const char *path)
 {
     struct bytes file = {0};
-    struct toolkit_version version;
-    int fd = open(path, O_RDONLY | O_CLOEXEC), error;
 
-    if (fd < 0)
+    if (!file_map(&file, path))
         return (struct toolkit_version){.error = error_of_want(errno)};
-    errno = 0;
-    descriptor_map(fd, &file);
-    error = error_of_want(errno);
-    close(fd);
     CONTEXT_DEFER(descriptor_unmap, &file);
-    version = version_in_bytes(find_constants(file));
-    version.error = error;
-    return version;
+    return version_in_bytes(find_constants(file));
 }
 
 static struct toolkit_version ask_ptxas(const char *path)

@@ -5,7 +5,8 @@
  * runs: those that keep that kernel. SAMPLE_LOG is a file to note in when a run starts and ends, or
  * each of its threads under -split-compile (client_threads.h).
  * Like the real library's, some functions have names with a version, some without. With -DOLDEST it
- * is like that of CUDA 12.0: all names have that version, none tells it, and no lists are taken. */
+ * is like that of CUDA 12.0: all names have that version, none tells it, and lists are in a file,
+ * of which it prints the lines as infos. */
 #include <dlfcn.h>
 #include <fnmatch.h>
 #include <signal.h>
@@ -21,9 +22,11 @@
 #ifdef OLDEST
 #define VERSIONED(name) __##name##_12_0
 #define PLAIN(name)     VERSIONED(name)
+#define REFUSAL         6
 #else
 #define VERSIONED(name) __##name##_12_9
 #define PLAIN(name)     name
+#define REFUSAL         14
 #endif
 
 struct nvJitLink {
@@ -77,6 +80,18 @@ int PLAIN(nvJitLinkVersion)(unsigned *major, unsigned *minor)
     return 0;
 }
 
+static void read_lists(const char *option)
+{
+    static const char name[] = "-Xnvvm=-host-ref-file=";
+    FILE *file =
+        strncmp(option, name, sizeof name - 1) == 0 ? fopen(option + sizeof name - 1, "re") : NULL;
+
+    if (!file)
+        return;
+    only.info[fread(only.info, 1, sizeof only.info - 1, file)] = '\0';
+    fclose(file);
+}
+
 int VERSIONED(nvJitLinkCreate)(struct nvJitLink **handle, uint32_t count, const char **options)
 {
     static const char *const lists[] = {"-Xnvvm=-host-ref-ek=", "-Xnvvm=-host-ref-ik="};
@@ -96,6 +111,8 @@ int VERSIONED(nvJitLinkCreate)(struct nvJitLink **handle, uint32_t count, const 
             only.has_names = 1;
         }
     }
+    for (uint32_t i = 0; i < count; i++)
+        read_lists(options[i]);
     if (is_way("create"))
         return 1;
     *handle = &only;
@@ -126,7 +143,7 @@ int PLAIN(nvJitLinkAddData)(struct nvJitLink *link, int type, const void *data, 
     if (type == 4 && size > 80)
         describe_fatbin(link, bytes);
     add(link->ptx, sizeof link->ptx, "\n");
-    return is_way("refuse") ? 14 : 0;
+    return is_way("refuse") ? REFUSAL : 0;
 }
 
 /* As the real library does for each link (12.9 to 13.5); what cuInit says is an info. */
@@ -218,13 +235,6 @@ int VERSIONED(nvJitLinkComplete)(struct nvJitLink *link)
     if (is_way("driver"))
         start_driver(link);
     misbehave();
-#ifdef OLDEST
-    if (only.has_names) {
-        add(link->log, sizeof link->log,
-            "libnvvm : error: -host-ref-ek is an unsupported option\n");
-        return 5;
-    }
-#endif
     if (is_way("fail")) {
         add(link->log, sizeof link->log,
             "ERROR in nvvmCompileProgram: NVVM_ERROR_COMPILATION\ninput-00000000: link error: "

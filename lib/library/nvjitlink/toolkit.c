@@ -6,9 +6,7 @@
 #include "library/nvjitlink/internal.h"
 
 #include <elf.h>
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "diag/diag.h"
 #include "input/hostobj.h"
@@ -30,16 +28,10 @@ static const struct {
 /* Whether it is a shared object other than this library. */
 static bool is_foreign(const char *path)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    struct bytes data = {0}, contents;
+    struct bytes data, contents;
     struct hostobj object;
-    bool is_mapped;
 
-    if (fd < 0)
-        return false;
-    is_mapped = descriptor_map(fd, &data);
-    close(fd);
-    if (!is_mapped)
+    if (!file_map(&data, path))
         return false;
     CONTEXT_DEFER(descriptor_unmap, &data);
     DIAG_SILENCE();
@@ -70,15 +62,17 @@ static char *find_kept(void)
 }
 
 /* The ptxas of the wheels beside the wheel that has the library: of CUDA 13 and of CUDA 12. */
-static char *find_kept_ptxas(const char *kept)
+static char *find_kept_ptxas(void)
 {
-    const char *slash = strrchr(kept, '/');
-    int size = slash ? (int)(slash - kept) : 0;
+    char *kept = find_kept(), *slash = kept ? strrchr(kept, '/') : NULL, *found = NULL;
 
-    if (!slash)
-        return NULL;
-    return program_path_try(program_path_is, "%.*s/../bin/ptxas", size, kept)
-               ?: program_path_try(program_path_is, "%.*s/../../cuda_nvcc/bin/ptxas", size, kept);
+    if (slash) {
+        *slash = '\0';
+        found = program_path_try(program_path_is, "%s/../bin/ptxas", kept)
+                    ?: program_path_try(program_path_is, "%s/../../cuda_nvcc/bin/ptxas", kept);
+    }
+    free(kept);
+    return found;
 }
 
 /* An absolute path, since the working directory may change. */
@@ -107,30 +101,26 @@ char *toolkit_library(struct buffer *errors)
     return found;
 }
 
-static char *find_ptxas(const char *toolkit)
-{
-    return toolkit_find_ptxas(&(struct toolkit_request){.cuda_path = toolkit}, NULL);
-}
-
 char *toolkit_ptxas(const char *library)
 {
-    char *kept = find_kept(), *found = kept ? find_kept_ptxas(kept) : NULL, *slash;
+    struct toolkit_request request = {0};
+    char *found = find_kept_ptxas(), *slash;
     LOCAL_BUFFER(folder);
 
-    free(kept);
     if (found)
         return found;
-    found = find_ptxas(NULL);
+    found = toolkit_find_ptxas(&request, NULL);
     if (found || !library) { /* minilink finds it, too; or there is no other place */
         free(found);
         return NULL;
     }
     buffer_printf(&folder, "%s", library);
+    request.cuda_path = folder.data;
     /* lib64, targets/MACHINE/lib, or pip's cu13/lib or nvjitlink/lib */
     for (int level = 1; level <= 4 && !found && (slash = strrchr(folder.data, '/')); level++) {
         *slash = '\0';
         if (level > 1)
-            found = find_ptxas(folder.data);
+            found = toolkit_find_ptxas(&request, NULL);
     }
     return found;
 }
