@@ -1,8 +1,6 @@
 /* suggestions.c: finds options near to what was typed, by the number of letters that differ. */
 #include "command/option_table.h"
 
-#include <stdio.h>
-
 #include "base/search.h"
 
 /* The most equally near names that are suggested. */

@@ -8,7 +8,6 @@
 #include "diag/symbol_names.h"
 
 #include <dlfcn.h>
-#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
 #include "diag/diag.h"
 #include "lto/internal.h"
@@ -118,19 +117,12 @@ bool lto_identify(struct cache_key *library, const char *name, const char *path,
 static const char *const folders[] = {"/usr/lib/" MACHINE "-linux-gnu", "/usr/lib64", "/usr/lib",
                                       "/usr/local/lib64", "/usr/local/lib"};
 
-static bool is_library_file(const char *path)
-{
-    struct stat status;
-
-    return stat(path, &status) == 0 && S_ISREG(status.st_mode);
-}
-
 /* Up to LLVM 18 the soname is libLLVM-18.so.1, then libLLVM.so.19.1 (Debian's and LLVM's own). */
 static char *find_in(struct text folder, unsigned version)
 {
-    return program_path_try(is_library_file, "%.*s/libLLVM.so.%u.1", TEXT_ARG(folder), version)
-           ?: program_path_try(is_library_file, "%.*s/libLLVM-%u.so.1", TEXT_ARG(folder), version)
-           ?: program_path_try(is_library_file, "%.*s/libLLVM-%u.so", TEXT_ARG(folder), version);
+    return program_path_try(toolkit_is_file, "%.*s/libLLVM.so.%u.1", TEXT_ARG(folder), version)
+           ?: program_path_try(toolkit_is_file, "%.*s/libLLVM-%u.so.1", TEXT_ARG(folder), version)
+           ?: program_path_try(toolkit_is_file, "%.*s/libLLVM-%u.so", TEXT_ARG(folder), version);
 }
 
 static char *find_version(unsigned version)
@@ -152,7 +144,7 @@ static char *find_version(unsigned version)
 
 char *bitcode_find_library(const char *given)
 {
-    char *found = given ? program_path_try(is_library_file, "%s", given) : NULL;
+    char *found = given ? program_path_try(toolkit_is_file, "%s", given) : NULL;
 
     for (unsigned version = NEWEST; version >= OLDEST && !given && !found; version--)
         found = find_version(version);

@@ -80,14 +80,11 @@ static void add_share(struct word_list *options, const struct used_names *used,
 
     add_kernels(options, USED_EXTERNAL_KERNELS, share);
     add_kernels(options, USED_INTERNAL_KERNELS, share);
-    for (int list = USED_EXTERNAL_CONSTANTS; list <= USED_INTERNAL_CONSTANTS; list++) {
-        if (knows_constants)
+    for (int list = USED_EXTERNAL_CONSTANTS; list < USED_LISTS; list++)
+        if (list <= USED_INTERNAL_CONSTANTS && knows_constants)
             add_names(options, used, (enum used_list)list);
         else
             add_list(options, (enum used_list)list, all);
-    }
-    add_list(options, USED_EXTERNAL_GLOBALS, all);
-    add_list(options, USED_INTERNAL_GLOBALS, all);
 }
 
 /* Measured: kernels and functions stay visible if libcudadevrt may be linked. nvlink looks for it

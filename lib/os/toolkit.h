@@ -43,6 +43,9 @@ char *toolkit_find_ptxas(const struct toolkit_request *request, struct toolkit_s
  * PATH: beside the programs nvcc and ptxas, then in nvcc's own folder, by `nvcc -dryrun`. */
 char *toolkit_find_nvjitlink(const struct toolkit_request *request, struct toolkit_search *search);
 
+/* Whether it is a regular file. */
+bool toolkit_is_file(const char *path);
+
 /* Frees the contents of a struct toolkit_search; for CONTEXT_DEFER. */
 void toolkit_search_cleanup(void *search);
 

@@ -370,24 +370,20 @@ static nvJitLinkResult get_log(const struct nvJitLink *link, bool is_errors, siz
  * those that it documents for the function. */
 static nvJitLinkResult known(nvJitLinkResult result)
 {
-    if (NVJITLINK_MAJOR > 12)
-        return result;
-    switch (result) {
-    case NVJITLINK_ERROR_NULL_INPUT:
-    case NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS:
-    case NVJITLINK_ERROR_INCORRECT_INPUT_TYPE:
-    case NVJITLINK_ERROR_MISSING_FATBIN:
-        return NVJITLINK_ERROR_INVALID_INPUT;
-    case NVJITLINK_ERROR_ARCH_MISMATCH:
-    case NVJITLINK_ERROR_OUTDATED_LIBRARY:
-    case NVJITLINK_ERROR_LTO_NOT_ENABLED:
-        return NVJITLINK_ERROR_INTERNAL;
-    case NVJITLINK_ERROR_UNRECOGNIZED_ARCH:
-    case NVJITLINK_ERROR_UNSUPPORTED_ARCH:
-        return NVJITLINK_ERROR_UNRECOGNIZED_OPTION;
-    default:
-        return result;
-    }
+    static const nvJitLinkResult old[] = {
+        [NVJITLINK_ERROR_NULL_INPUT] = NVJITLINK_ERROR_INVALID_INPUT,
+        [NVJITLINK_ERROR_INCOMPATIBLE_OPTIONS] = NVJITLINK_ERROR_INVALID_INPUT,
+        [NVJITLINK_ERROR_INCORRECT_INPUT_TYPE] = NVJITLINK_ERROR_INVALID_INPUT,
+        [NVJITLINK_ERROR_MISSING_FATBIN] = NVJITLINK_ERROR_INVALID_INPUT,
+        [NVJITLINK_ERROR_ARCH_MISMATCH] = NVJITLINK_ERROR_INTERNAL,
+        [NVJITLINK_ERROR_OUTDATED_LIBRARY] = NVJITLINK_ERROR_INTERNAL,
+        [NVJITLINK_ERROR_LTO_NOT_ENABLED] = NVJITLINK_ERROR_INTERNAL,
+        [NVJITLINK_ERROR_UNRECOGNIZED_ARCH] = NVJITLINK_ERROR_UNRECOGNIZED_OPTION,
+        [NVJITLINK_ERROR_UNSUPPORTED_ARCH] = NVJITLINK_ERROR_UNRECOGNIZED_OPTION,
+    };
+    bool is_known = NVJITLINK_MAJOR > 12 || (size_t)result >= sizeof old / sizeof *old;
+
+    return is_known || !old[result] ? result : old[result];
 }
 
 /* A function of the interface, which returns what `call` does. */
