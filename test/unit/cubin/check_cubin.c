@@ -381,6 +381,38 @@ TEST_LOOP(damage_is_named_and_nothing_else_is_damage, COUNT(edited))
         ck_assert_msg(ok, "row %d: %s", _i, messages.data);
 }
 
+/* What is said of a cubin that has this many more sections, empty ones of this alignment. */
+static const char *said_of_sections(uint16_t count, uint64_t alignment, struct buffer *said)
+{
+    const Elf64_Shdr added = {.sh_type = SHT_PROGBITS, .sh_addralign = alignment};
+    OWNED(buffer) file = files_load(PROGRAM), longer = {0};
+    Elf64_Ehdr *header = elf_of(&file);
+    const char *headers = file.data + header->e_shoff;
+    size_t size = header->e_shnum * sizeof added;
+
+    header->e_shnum = (uint16_t)(header->e_shnum + count);
+    header->e_shoff = file.size;
+    buffer_append(&longer, file.data, file.size);
+    buffer_append(&longer, headers, size);
+    while (count-- > 0)
+        buffer_append(&longer, (const char *)&added, sizeof added);
+    said->size = 0;
+    read_quietly(buffer_bytes(&longer), said);
+    buffer_char(said, '\0');
+    return said->data;
+}
+
+TEST(alignments_above_a_page_are_bounded_together)
+{
+    static const char words[] = "the alignments of its sections add up to more than 67108864";
+    OWNED(buffer) said = {0};
+
+    ck_assert_str_eq(said_of_sections(64, 1 << 20, &said), "");
+    ck_assert_ptr_nonnull(strstr(said_of_sections(65, 1 << 20, &said), words));
+    ck_assert_ptr_nonnull(strstr(said_of_sections(8193, 8192, &said), words));
+    ck_assert_str_eq(said_of_sections(16385, 4096, &said), "");
+}
+
 static uint32_t find_symbol(const struct cubin *cubin, const char *name)
 {
     for (uint32_t i = 1; i < cubin->symbol_count; i++)
