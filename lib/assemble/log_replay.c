@@ -199,7 +199,7 @@ static bool is_repeated(struct kernel_logs *log, struct text line, uint32_t chun
 static void add_log_piece(struct kernel_logs *log, uint32_t place, uint32_t chunk,
                           struct text lines)
 {
-    if (lines.size > 0 && place != CLOSING_PLACE)
+    if (place != CLOSING_PLACE)
         ARENA_PUSH(&log->arena, log->pieces, log->count, log->capacity) =
             (struct piece){place, chunk, lines};
 }

@@ -49,7 +49,10 @@ done
 for name in env12 env12/$site $in12 $in12/cuda_nvcc; do
     both "--cuda-path=$name" "12.9|$in12/cuda_nvcc/bin/ptxas: --cuda-path|$in12/nvjitlink/lib/libnvJitLink.so.12: --cuda-path" --cuda-path=$name
 done
-both "-nvvmpath" "12.9|$in12/cuda_nvcc/bin/ptxas: -nvvmpath|$in12/nvjitlink/lib/libnvJitLink.so.12: -nvvmpath" CUDA_HOME=130 -nvvmpath=$in12/cuda_nvcc/nvvm
+for name in nvvm nvvm//; do
+    both "-nvvmpath with $name" "12.9|$in12/cuda_nvcc/bin/ptxas: -nvvmpath|$in12/nvjitlink/lib/libnvJitLink.so.12: -nvvmpath" \
+        CUDA_HOME=130 -nvvmpath=$in12/cuda_nvcc/$name
+done
 both "conda's" "13.1|conda/bin/ptxas: CONDA_PREFIX|conda/targets/x86_64-linux/lib/libnvJitLink.so.13: CONDA_PREFIX" CONDA_PREFIX=conda
 both "--target's" "13.4|target/nvidia/cu13/bin/ptxas: CUDA_HOME|target/nvidia/cu13/lib/libnvJitLink.so.13: CUDA_HOME" CUDA_HOME=target
 both "the library of pip's 12, with that of 13 beside it" \
