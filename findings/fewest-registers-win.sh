@@ -41,8 +41,8 @@ arithmetic() {
         grep -oE '\bF(FMA|MUL|ADD)\b' | sort | uniq -c | xargs
 }
 needs() {
-    reader/nvidia/cu13/bin/cuobjdump -res-usage "$1" 2>&1 | grep -A 1 'Function .*copy' | grep -oE '(REG|STACK):[0-9]+' |
-        xargs
+    reader/nvidia/cu13/bin/cuobjdump -res-usage "$1" 2>&1 | grep -A 1 'Function .*copy' |
+        grep -oE '(REG|STACK):[0-9]+' | xargs
 }
 echo "expected: the copy of the file that is named first"
 for version in 13.0.88 13.5.37; do
