@@ -275,14 +275,15 @@ enum cubin_relocation_type {
 
 /* What a link does with the field. */
 enum relocation_action {
-    RELOCATION_REFUSED, /* an unknown type, or one that only links make */
-    RELOCATION_IGNORED, /* a hint to other tools; it may be against no symbol */
-    RELOCATION_FIELD,   /* bits of an instruction that the link fills in */
-    RELOCATION_CLEARED, /* set to 0 if the symbol is gone */
-    RELOCATION_VALUE,   /* from here on an address, which the driver fills in: a whole value */
-    RELOCATION_ADDRESS, /* the same; of a constant it is the offset, which the link fills in */
-    RELOCATION_BYTE,    /* one byte of such an address */
-    RELOCATION_KEPT,    /* any other address, or part of one */
+    RELOCATION_REFUSED,    /* an unknown type, or one that only links make */
+    RELOCATION_IGNORED,    /* a hint to other tools; it may be against no symbol */
+    RELOCATION_FIELD,      /* bits of an instruction that the link fills in */
+    RELOCATION_CLEARED,    /* set to 0 if the symbol is gone */
+    RELOCATION_VALUE,      /* from here on an address, which the driver fills in: a whole value */
+    RELOCATION_ADDRESS,    /* the same; of a constant it is the offset, which the link fills in */
+    RELOCATION_BYTE,       /* one byte of such an address */
+    RELOCATION_KEPT,       /* any other address, or part of one */
+    RELOCATION_DESCRIPTOR, /* the same, of a kernel */
 };
 
 /* Values that a field of an instruction may hold. */

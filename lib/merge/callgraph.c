@@ -5,10 +5,18 @@
 #include "diag/escape.h"
 #include "diag/symbol_names.h"
 
-/* A prototype is written for live functions whose address is not taken (measured). */
+/* Whether the graph has a function: a live one, or an alias (TOOLKIT_LISTS_ALIASES). */
+static bool is_listed(const struct merging *m, uint32_t symbol)
+{
+    return m->is_live[symbol] ||
+           (m->symbols[symbol].alias != MERGE_NONE && !m->request->relocatable &&
+            toolkit_does(m->request->toolkit, TOOLKIT_LISTS_ALIASES));
+}
+
+/* A prototype is written for functions whose address is not taken (measured). */
 static bool has_written_prototype(const struct merging *m, uint32_t symbol)
 {
-    return m->is_live[symbol] && index_lists_count(&m->graph.taken, symbol) == 0 &&
+    return is_listed(m, symbol) && index_lists_count(&m->graph.taken, symbol) == 0 &&
            !mercury_lacks(m, symbol);
 }
 
@@ -62,7 +70,7 @@ static void encode_part(struct merging *m, struct buffer *out, int part,
     for (uint32_t symbol = 0; symbol < m->symbol_count; symbol++) {
         uint32_t row = m->out->rows.of_symbol[symbol];
 
-        if (row == 0 || row >= end || !m->is_live[symbol])
+        if (row == 0 || row >= end || !is_listed(m, symbol))
             continue;
         list.size = 0;
         if (lists)
@@ -77,8 +85,10 @@ static void encode_part(struct merging *m, struct buffer *out, int part,
                                  (lacks_undefined && m->symbols[item].file == MERGE_NONE)))
                 continue;
             put_graph_pair(out, row,
-                           has_strings ? names_put(m, NAMES_STRTAB, m->graph.prototypes[item])
-                                       : m->out->rows.of_symbol[item]);
+                           !has_strings ? m->out->rows.of_symbol[item]
+                           : m->graph.prototypes[item].data
+                               ? names_put(m, NAMES_STRTAB, m->graph.prototypes[item])
+                               : 0);
         }
     }
 }

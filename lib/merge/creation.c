@@ -6,9 +6,11 @@
 
 struct creation {
     struct merging *m;
-    uint32_t *info_of; /* by symbol: a function's merged section of records, or MERGE_NONE */
-    bool *is_created;  /* by merged section */
-    uint32_t *few;     /* merged sections of no function, without those of relocations */
+    uint32_t *info_of;      /* by symbol: a function's merged section of records, or MERGE_NONE */
+    bool *is_created;       /* by merged section */
+    bool names_as_it_reads; /* what behaviours.def says */
+    bool has_extern_shared; /* ... and a cubin names a dynamic array */
+    uint32_t *few;          /* merged sections of no function, without those of relocations */
     size_t few_count;
 };
 
@@ -188,13 +190,92 @@ static void create_head(struct creation *creation)
 
     for (enum name_table i = 0; i < NAMES_TABLES; i++)
         image_put_string(&creation->m->out->names.tables[i], (struct text){0});
-    for (size_t i = 0; i < graph->prototype_count; i++)
-        names_put(creation->m, NAMES_STRTAB, graph->prototypes[i]);
+    for (size_t i = 0; !creation->names_as_it_reads && i < graph->prototype_count; i++)
+        if (graph->prototypes[i].data)
+            names_put(creation->m, NAMES_STRTAB, graph->prototypes[i]);
     for (unsigned i = ORDERING_SHSTRTAB; i <= ORDERING_INDICES; i++)
         names_put_both(creation->m, ordering_table(i)->name);
+    if (creation->names_as_it_reads)
+        names_put_both(creation->m, TEXT(".nv.uft.entry"));
     create_class(creation, CLASS_NOTE);
     create_class(creation, CLASS_INFO);
     create_class(creation, CLASS_COMPAT);
+}
+
+/* Names a symbol of a cubin, and its section. */
+static void name_symbol(struct creation *creation, const struct cubin *cubin, uint32_t index)
+{
+    struct merging *m = creation->m;
+    const struct cubin_symbol *symbol = &cubin->symbols[index];
+    bool has_section = cubin_has_section(cubin, symbol->section);
+    bool is_function = symbol->type == STT_FUNC;
+    const struct cubin_section *section = &cubin->sections[has_section ? symbol->section : 0];
+    const enum section_class own[] = {CLASS_FUNCTION_INFO, CLASS_SHARED};
+
+    if (is_function && !has_section && !(symbol->other & STO_CUDA_ENTRY) &&
+        table_find(&m->out->names.known, symbol->name) == TABLE_NONE)
+        names_put(m, NAMES_STRTAB, (struct text){0});
+    if (is_function)
+        names_put(m, NAMES_STRTAB, symbol->name);
+    if (section->type == SHT_CUDA_CONSTANT0 && (section->flags & SHF_INFO_LINK)) {
+        names_put(m, NAMES_SHSTRTAB, section->name);
+        create_list(creation, NULL, SHT_REL, section->name);
+    }
+    if (!has_section && symbol->type == STT_CUDA_OBJECT &&
+        (symbol->other & STO_CUDA_SPACE) == STO_CUDA_SHARED) {
+        creation->has_extern_shared = true;
+        names_put_both(m, sections_of_class(CLASS_DEBUG_SHARED)->name);
+    }
+    if (has_section && section->facts && section->facts->contents != SECTION_MADE)
+        names_put_both(m, section->name);
+    for (size_t i = 0; is_function && has_section && (symbol->other & STO_CUDA_ENTRY) && i < 2; i++)
+        names_put_both(m,
+                       arena_join(&m->image->arena, sections_of_class(own[i])->name, symbol->name));
+    if (symbol->type != STT_SECTION && symbol->name.size)
+        names_put(m, NAMES_STRTAB, symbol->name);
+}
+
+/* The strings of prototypes that a section names. */
+static void name_prototypes(struct merging *m, const struct cubin *cubin,
+                            const struct cubin_section *section)
+{
+    struct callgraph_entry entry = {0};
+    struct bytes rest = section->data;
+
+    for (size_t i = 0; section->type == SHT_CUDA_PROTOTYPE && i < rest.size / 8; i++)
+        names_put(m, NAMES_STRTAB, cubin_string(cubin, info_word(rest, i * 2 + 1)));
+    while (section->type == SHT_CUDA_CALLGRAPH && callgraph_next(&rest, &entry))
+        if (entry.part == CALLGRAPH_ADDRESS || entry.part == CALLGRAPH_INDIRECT)
+            names_put(m, NAMES_STRTAB, cubin_string(cubin, entry.second));
+}
+
+static void name_cubin(struct creation *creation, size_t file)
+{
+    static const unsigned char passes[] = {STT_FUNC, STT_NOTYPE, STT_SECTION};
+    struct merging *m = creation->m;
+    const struct cubin *cubin = m->cubins[file];
+
+    for (size_t pass = 0; pass < sizeof passes; pass++)
+        for (uint32_t i = 1; i < cubin->symbol_count; i++) {
+            unsigned char type = cubin->symbols[i].type;
+            uint32_t section = cubin->symbols[i].section;
+            uint32_t function =
+                cubin_has_section(cubin, section) ? cubin_section_function(cubin, section) : 0;
+
+            if ((type == STT_FUNC || type == STT_SECTION ? type : STT_NOTYPE) == passes[pass] &&
+                !overridden_has_lost(m, file, function ?: i))
+                name_symbol(creation, cubin, i);
+        }
+    for (uint32_t i = 1; i < cubin->section_count; i++)
+        if (merging_is(m, file, i, INPUT_INFO) && cubin_section_function(cubin, i))
+            names_put_both(m, cubin->sections[i].name);
+    for (uint32_t i = 1; i < cubin->section_count; i++)
+        if (merging_is(m, file, i, INPUT_GRAPH))
+            name_prototypes(m, cubin, &cubin->sections[i]);
+    for (uint32_t i = 1; i < cubin->section_count; i++)
+        if (merging_is(m, file, i, INPUT_RELOCATIONS) &&
+            !overridden_has_lost(m, file, cubin_section_function(cubin, i)))
+            create_relocations(creation, file, &cubin->sections[i]);
 }
 
 /* What the link makes itself. */
@@ -209,6 +290,8 @@ static void create_tail(struct creation *creation)
     /* Kernels get constants from the function read last first. */
     for (size_t i = out->constant_count; i-- > 0;)
         create(creation, out->constants[i].to);
+    if (creation->has_extern_shared && !merging_keeps_all(creation->m))
+        names_put(creation->m, NAMES_STRTAB, TEXT("externsharedinstance"));
     create_class(creation, CLASS_REL_ACTION);
 }
 
@@ -218,6 +301,7 @@ void creation_order(struct merging *m)
     struct creation creation = {
         .m = m,
         .info_of = merging_none(m, m->symbol_count),
+        .names_as_it_reads = toolkit_does(m->request->toolkit, TOOLKIT_NAMES_AS_IT_READS),
         .is_created = arena_zalloc(&m->arena, count, sizeof(bool)),
         .few = arena_alloc(&m->arena, count, sizeof(uint32_t)),
     };
@@ -234,6 +318,8 @@ void creation_order(struct merging *m)
             creation.few[creation.few_count++] = i;
     }
     create_head(&creation);
+    for (size_t file = 0; creation.names_as_it_reads && file < m->count; file++)
+        name_cubin(&creation, file);
     for (size_t file = 0; file < m->count; file++)
         create_cubin(&creation, file, &local);
     create_tail(&creation);

@@ -114,6 +114,20 @@ static void read_prototypes(struct merging *m, struct reading *reading, size_t f
     }
 }
 
+/* Kernels whose address code of old toolkits takes; they have no prototype. */
+static void take_kernels(struct merging *m, struct reading *reading, size_t file,
+                         const struct cubin_section *list, uint32_t function)
+{
+    for (size_t i = 0; i < list->relocation_count; i++) {
+        const struct cubin_relocation *relocation = &list->relocations[i];
+        uint32_t kernel = function_of_symbol(m, file, relocation->symbol);
+
+        if (kernel != MERGE_NONE && !overridden_has_lost(m, file, function) &&
+            relocation_types_find(relocation->type)->action == RELOCATION_DESCRIPTOR)
+            index_lists_add(&reading->taken, kernel, prototype_id(m, reading, (struct text){0}));
+    }
+}
+
 static void reverse_lists(struct merged_lists *lists, size_t key_count)
 {
     for (size_t key = 0; key < key_count; key++) {
@@ -165,6 +179,12 @@ bool graph_read(struct merging *m)
         else
             while (callgraph_next(&data, &entry))
                 read_entry(m, &reading, at.file, &entry);
+    }
+    for (struct merging_walk at = {0}; merging_next_of(m, &at, INPUT_RELOCATIONS);) {
+        const struct cubin *cubin = m->cubins[at.file];
+
+        if (cubin->toolkit && toolkit_does(toolkits_find(cubin->toolkit), TOOLKIT_TAKES_KERNELS))
+            take_kernels(m, &reading, at.file, at.section, cubin_section_function(cubin, at.index));
     }
     if (!m->failed)
         sort_into_lists(m, &reading);

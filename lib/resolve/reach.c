@@ -220,7 +220,7 @@ static uint32_t only_kernel(const struct merging *m)
 }
 
 /* Measured: what flags a program's only kernel has of all functions that are kept, with their
- * barriers. */
+ * barriers, if records tell these and not sh_flags of their code, as before CUDA 13. */
 #define WIDENED (REACHES_ALIAS | REACHES_RECONFIG)
 
 static void widen_only(struct merging *m)
@@ -230,7 +230,8 @@ static void widen_only(struct merging *m)
     for (size_t i = 0; kernel != MERGE_NONE && i < m->symbol_count; i++) {
         if (!m->is_live[i])
             continue;
-        RAISE(m->reach[kernel].barriers, m->functions[i].barriers);
+        if (m->symbols[i].file != MERGE_NONE && m->cubins[m->symbols[i].file]->toolkit == 0)
+            RAISE(m->reach[kernel].barriers, m->functions[i].barriers);
         m->reach[kernel].flags |= m->functions[i].flags & WIDENED;
     }
 }

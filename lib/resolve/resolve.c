@@ -289,7 +289,7 @@ static uint32_t find_namesakes(struct resolving *r, size_t file, const struct cu
         return id;
     }
     add_merged_symbol(m, file, input);
-    if (input->section == SHN_UNDEF && input->type == STT_FUNC)
+    if (input->section == SHN_UNDEF && input->type == STT_FUNC && !(input->other & STO_CUDA_ENTRY))
         note_named(r, file);
     if (input->section == SHN_UNDEF && merged_is_data(&m->symbols[id], STO_CUDA_SHARED))
         m->symbols[id].value = input->value; /* measured: the first one's alignment counts */
