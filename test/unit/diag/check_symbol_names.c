@@ -48,6 +48,13 @@ static struct text growing_name(unsigned levels)
     return buffer_view(&name);
 }
 
+TEST(a_module_name_that_is_cut_off_leaves_the_name)
+{
+    ck_assert(text_equal(symbol_names_part(TEXT("__nv_static_3__ab_k")), TEXT("k")));
+    ck_assert(
+        text_equal(symbol_names_part(TEXT("__nv_static_3__ab_")), TEXT("__nv_static_3__ab_")));
+}
+
 TEST_LOOP(names_are_shown_as_nvlink_shows_them, has_demangler())
 {
     struct text names[] = {

@@ -240,6 +240,7 @@ static const struct {
     {"mov.b32 %r1, %r2.b8;", "'.b8' selects no part of a register"},
     {"call gvar;", "'gvar' is not a function"},
     {"ret", "expected ';', not '}'"},
+    {"mov.b32 %r1 \xc3\xa4;", "expected ','\n"},
     {"add.s32 %r1|%p1, %r2, %r3;", "expected ',', not '|'"},
     {"# ret;", "expected an instruction, not '#'"},
     {"/* never closed", "this comment does not end"},

@@ -286,6 +286,20 @@ TEST(field_of_a_load_is_found)
     ck_assert_uint_eq(word_at((struct bytes){data, sizeof data}, 44), 0x1234);
 }
 
+/* The only one of 32, for which there are as many bits. */
+TEST(bits_of_instructions_fill_words)
+{
+    const struct mercury_operand operand = {.value = 0x1234, .load = MERCURY_LOAD_UNIFORM};
+    uint8_t data[48];
+
+    make_load(data);
+    data[8] = 32;
+    memset(data + 12, 0xff, 4);
+    data[12] = 0xfe;
+    ck_assert(mercury_code_patch(data, sizeof data, &operand, 1));
+    ck_assert_uint_eq(word_at((struct bytes){data, sizeof data}, 44), 0x1234);
+}
+
 struct change {
     size_t at; /* which byte of the code is changed */
     uint8_t to;
