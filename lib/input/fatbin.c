@@ -177,6 +177,7 @@ static bool read_entry_strings(const struct entry_view *view, struct fatbin_entr
 {
     const struct fatbin_entry_header *header = &view->header;
     const struct fatbin_string descriptor = {header->options, sizeof descriptor};
+    struct fatbin_string place;
     struct text string;
 
     if (header->identity.offset && !read_string(view, FIELD(identity), "offset of the source name",
@@ -184,10 +185,13 @@ static bool read_entry_strings(const struct entry_view *view, struct fatbin_entr
         return false;
     if (!header->options)
         return true;
-    if (!read_string(view, FIELD(options), "offset of the option descriptor", descriptor,
-                     &string) ||
-        !read_string(view, FIELD(options), "offset of the option string", option_descriptor(view),
-                     &string))
+    if (!read_string(view, FIELD(options), "offset of the option descriptor", descriptor, &string))
+        return false;
+    place = option_descriptor(view);
+    /* The PTX in the static libraries of CUDA 11.8 has no options, and this. */
+    if (place.offset == 0 && place.size == 0)
+        return true;
+    if (!read_string(view, FIELD(options), "offset of the option string", place, &string))
         return false;
     if (!(entry->flags & FATBIN_BLOB))
         entry->options = string;

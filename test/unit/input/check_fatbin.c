@@ -90,6 +90,19 @@ TEST(a_string_may_end_with_its_nul)
     fixture_free(copy);
 }
 
+/* As in the static libraries of CUDA 11.8 (libcufft_static.a). */
+TEST(a_string_that_is_nowhere_is_empty)
+{
+    struct bytes data = fixture_read(FIXTURES "a.lto.fatbin");
+    uint8_t *header = (uint8_t *)(uintptr_t)data.data + FATBIN_HEADER_SIZE;
+    size_t size;
+
+    memset(header + header[0x14], 0, 8);
+    ck_assert(fatbin_open(&fatbin, "x", data, &size));
+    ck_assert_int_eq(fatbin_next(&fatbin, &last_entry), FATBIN_ENTRY);
+    ck_assert_uint_eq(last_entry.options.size, 0);
+}
+
 TEST(identity_and_debug_flag_are_read)
 {
     open_first(FIXTURES "a.direct_ident.fatbin");
