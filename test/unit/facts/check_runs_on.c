@@ -106,6 +106,18 @@ TEST(code_with_suffix_a_is_a_reason_of_its_own)
     ck_assert(!runs_on_accelerated_only(plain, (struct arch){90, 0}, new));
 }
 
+/* Which fixtures/members has not, as no ptxas of CUDA 13 makes it. */
+TEST(code_for_sm_70_runs_on_sm_75_but_in_13_0)
+{
+    static const struct arch target = {75, 0};
+
+    ck_assert(runs_on_sass(target, (struct arch){70, 0}, toolkits_find(129)));
+    ck_assert(!runs_on_sass(target, (struct arch){70, 0}, toolkits_find(130)));
+    ck_assert(runs_on_sass(target, (struct arch){70, 0}, toolkits_find(131)));
+    ck_assert(!runs_on_sass(target, (struct arch){72, 0}, toolkits_newest()));
+    ck_assert(!runs_on_sass((struct arch){80, 0}, (struct arch){70, 0}, toolkits_newest()));
+}
+
 TEST(a_number_may_have_become_another)
 {
     ck_assert_uint_eq(runs_on_number(101, toolkits_find(129)), 101);
