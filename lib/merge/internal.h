@@ -420,10 +420,10 @@ bool symtab_writes(const struct merging *m, uint32_t symbol);
 
 /* Whether what merged_local says of a cubin is shared memory outside kernels, which may have no
  * section in the image. */
-bool symtab_names_debug_shared(const struct merging *m, size_t file, uint32_t index);
+bool symtab_names_debug_shared(const struct merging *m, size_t file, uint32_t input);
 
-/* The merged section for a cubin's section symbol; of a function's losing copy, the winner's. */
-uint32_t symtab_section_named(const struct merging *m, size_t file, uint32_t index);
+/* The merged section for the symbol of a cubin's; of a function's losing copy, the winner's. */
+uint32_t symtab_section_named(const struct merging *m, size_t file, uint32_t input);
 
 /* Whether a symbol that other cubins may name becomes local. */
 static inline bool symtab_makes_local(const struct merging *m, uint32_t symbol)

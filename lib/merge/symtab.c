@@ -59,24 +59,21 @@ static void add_symbol_row(struct merging *m, uint32_t index)
     append_row(m, index, MERGE_NONE);
 }
 
-bool symtab_names_debug_shared(const struct merging *m, size_t file, uint32_t index)
+bool symtab_names_debug_shared(const struct merging *m, size_t file, uint32_t input)
 {
-    uint32_t input = m->cubins[file]->symbols[index].section;
-
-    return index == 0 || (m->cubins[file]->sections[input].type == SHT_CUDA_SHARED &&
+    return input == 0 || (m->cubins[file]->sections[input].type == SHT_CUDA_SHARED &&
                           merging_owner(m, file, input) == MERGE_NONE);
 }
 
-uint32_t symtab_section_named(const struct merging *m, size_t file, uint32_t index)
+uint32_t symtab_section_named(const struct merging *m, size_t file, uint32_t input)
 {
-    uint32_t input = index == 0 ? 0 : m->cubins[file]->symbols[index].section;
     uint32_t placed = merging_place(m, file, input)->section;
     const struct cubin_section *section;
     uint32_t owner;
 
     if (placed != MERGE_NONE)
         return placed;
-    if (symtab_names_debug_shared(m, file, index))
+    if (symtab_names_debug_shared(m, file, input))
         return m->out->shared.debug_section;
     section = &m->cubins[file]->sections[input];
     owner = merging_owner(m, file, input);
@@ -105,6 +102,17 @@ static bool stands_last(const struct merging *m, uint32_t section)
     return section != MERGE_NONE && ordering_is_last(m, &m->out->sections[section]);
 }
 
+/* Whether a cubin has a symbol for what it has of the section. */
+static bool has_name(const struct merging *m, uint32_t section)
+{
+    for (size_t file = 0; file < m->count; file++)
+        for (size_t i = 1; i < m->cubins[file]->symbol_count; i++)
+            if (cubin_names_section(m->cubins[file], &m->cubins[file]->symbols[i]) &&
+                merging_place(m, file, m->cubins[file]->symbols[i].section)->section == section)
+                return true;
+    return false;
+}
+
 static void add_local_row(struct merging *m, const struct merged_local *local)
 {
     uint32_t section;
@@ -120,6 +128,7 @@ static void add_local_row(struct merging *m, const struct merged_local *local)
     }
     section = symtab_section_named(m, local->file, local->index);
     if (section == MERGE_NONE || stands_last(m, section) ||
+        (m->out->sections[section].class == CLASS_DEBUG && !has_name(m, section)) ||
         (section == m->out->shared.debug_section && !is_named(m, &m->out->sections[section])))
         return;
     add_section_row(m, section);

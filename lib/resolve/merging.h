@@ -120,8 +120,8 @@ struct merged_function {
 struct merged_local {
     bool is_section;
     uint32_t file;
-    uint32_t index; /* merged symbol; of a section symbol, its index in the cubin, 0: shared memory
-                       that another cubin defines; MERGE_NONE: the cubin's nameless function
+    uint32_t index; /* merged symbol, or section of the cubin, 0: shared memory that another cubin
+                       defines; MERGE_NONE: the cubin's nameless function
                        (TOOLKIT_HAS_NAMELESS_FUNCTIONS) */
 };
 

@@ -59,10 +59,10 @@ static enum pass symbol_pass_of(const struct cubin *cubin, const struct cubin_sy
 struct resolving {
     struct merging *m;
     struct table names;
-    uint8_t *passes;         /* by input symbol: enum pass */
-    uint32_t *section_names; /* by section of the cubin: the symbol of its name; 0 = none */
-    uint32_t **registers;    /* by cubin: NULL = not read yet; then by function symbol */
-    size_t named_by;         /* the last cubin that named a function first */
+    uint8_t *passes;      /* by input symbol: enum pass */
+    bool *is_to_list;     /* by section of the cubin */
+    uint32_t **registers; /* by cubin: NULL = not read yet; then by function symbol */
+    size_t named_by;      /* the last cubin that named a function first */
 };
 
 static uint32_t add_merged_symbol(struct merging *m, size_t file, const struct cubin_symbol *input)
@@ -347,13 +347,26 @@ static void merge_global(struct resolving *r, size_t file, size_t index)
     m->resolved.has_lost[m->symbol_base[file] + index] = has_lost;
 }
 
-/* A section that symbols lie in is written with the first of them. */
+static bool is_debug(const struct cubin_section *section)
+{
+    return section->facts && section->facts->class == CLASS_DEBUG;
+}
+
+/* A section that symbols lie in is written with the first of them, debug sections together. */
 static void list_section(struct resolving *r, size_t file, uint32_t section)
 {
-    if (!cubin_has_section(r->m->cubins[file], section) || !r->section_names[section])
+    const struct cubin *cubin = r->m->cubins[file];
+    bool are_more;
+
+    if (!cubin_has_section(cubin, section) || !r->is_to_list[section])
         return;
-    add_local_symbol(r->m, true, file, r->section_names[section]);
-    r->section_names[section] = 0;
+    are_more = is_debug(&cubin->sections[section]);
+    for (uint32_t i = are_more ? 1 : section; are_more ? i < cubin->section_count : i == section;
+         i++)
+        if (r->is_to_list[i] && (!are_more || is_debug(&cubin->sections[i]))) {
+            add_local_symbol(r->m, true, file, i);
+            r->is_to_list[i] = false;
+        }
 }
 
 static void resolve_named(struct resolving *r, size_t file, size_t index)
@@ -399,16 +412,22 @@ static void resolve_cubin(struct resolving *r, size_t file)
     const struct cubin *cubin = r->m->cubins[file];
     uint8_t *passes = r->passes + r->m->symbol_base[file];
 
-    r->section_names = arena_zalloc(&r->m->arena, cubin->section_count, sizeof *r->section_names);
-    for (size_t i = cubin->symbol_count; i-- > 1;) {
+    r->is_to_list = arena_alloc(&r->m->arena, cubin->section_count, sizeof *r->is_to_list);
+    /* ptxas leaves those empty, and without a symbol, for which there are no functions. */
+    for (uint32_t i = 0; i < cubin->section_count; i++)
+        r->is_to_list[i] = is_debug(&cubin->sections[i]);
+    for (size_t i = 1; i < cubin->symbol_count; i++) {
         passes[i] = (uint8_t)symbol_pass_of(cubin, &cubin->symbols[i]);
         if (cubin_names_section(cubin, &cubin->symbols[i]))
-            r->section_names[cubin->symbols[i].section] = (uint32_t)i;
+            r->is_to_list[cubin->symbols[i].section] = true;
     }
     for (enum pass pass = PASS_NOTES; pass < PASS_COUNT; pass++)
         for (size_t i = 1; i < cubin->symbol_count; i++)
             if (passes[i] == pass)
                 resolve_one(r, file, i);
+    for (uint32_t i = 1; i < cubin->section_count; i++)
+        if (is_debug(&cubin->sections[i]))
+            list_section(r, file, i);
 }
 
 /* Of the functions defined in one section, all but the one that its sh_info names are aliases. */
@@ -478,7 +497,8 @@ bool resolve_symbols(struct merging *m)
         .owner_of = merging_none(m, m->section_base[m->count]),
         .has_lost = arena_zalloc(&m->arena, symbols, sizeof(bool)),
         .gave_way = arena_zalloc(&m->arena, symbols, sizeof(bool)),
-        .locals = arena_alloc(&m->arena, symbols + named, sizeof(struct merged_local)),
+        .locals = arena_alloc(&m->arena, symbols + named + m->section_base[m->count],
+                              sizeof(struct merged_local)),
         .globals = arena_alloc(&m->arena, named, sizeof(uint32_t)),
         .commons = arena_alloc(&m->arena, named, sizeof(uint32_t)),
     };

@@ -523,3 +523,22 @@ TEST(info_of_code_is_no_section)
     merge_well(REQUEST(90, .relocatable = true), 1);
     ck_assert_uint_eq(section(".text.k1")->flags, SHF_ALLOC | SHF_EXECINSTR);
 }
+
+static uint32_t section_row(const char *name)
+{
+    const struct cubin *output = &merged->output;
+
+    for (uint32_t i = 1; i < output->symbol_count; i++)
+        if (cubin_names_section(output, &output->symbols[i]) &&
+            text_equal(output->sections[output->symbols[i].section].name, text_of(name)))
+            return i;
+    ck_abort_msg("no row for %s", name);
+}
+
+/* As in nvlink 13.0 to 13.5; of libcufft_static.a the first members have data only, too. */
+TEST(frames_come_with_the_first_cubin_though_it_has_no_functions)
+{
+    merge_with(REQUEST(90), "56_constaddress-sm_90-b.o 56_constaddress-sm_90-a.o");
+    ck_assert_uint_lt(section_row(".nv.constant3"), section_row(".debug_frame"));
+    ck_assert_uint_lt(section_row(".debug_frame"), section_row(".text.k"));
+}
