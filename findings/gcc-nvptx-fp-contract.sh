@@ -18,7 +18,8 @@ see() { echo "  $1: $3"; [ "$2" = "$3" ] || { echo "  CHANGED, it was: $2"; chan
 tools=0.20220610-1 gcc=12.2.0-14+deb12u1
 [ "$(gcc-12 -dumpfullversion 2> /dev/null)" = 12.2.0 ] || { echo "SKIPPED: gcc-12 of 12.2.0 is not installed"; exit 2; }
 apt-get download "nvptx-tools=$tools" "gcc-12-offload-nvptx=$gcc" > apt.log 2>&1 &&
-    for file in *.deb; do dpkg -x "$file" .; done || { echo "SKIPPED: nvptx-tools $tools and GCC $gcc cannot be fetched"; exit 2; }
+    for file in *.deb; do dpkg -x "$file" .; done ||
+    { echo "SKIPPED: nvptx-tools $tools and GCC $gcc cannot be fetched"; exit 2; }
 for package in nvidia-cuda-nvcc-cu11==11.8.89 nvidia-cuda-nvcc-cu12==12.9.86 nvidia-cuda-nvcc==13.5.37 \
     nvidia-cuda-nvdisasm==13.5.37; do
     python3 -m pip install -q --no-deps --target "${package//[^a-z0-9.]/-}" $package > pip.log 2>&1 ||
