@@ -137,8 +137,7 @@ void log_replay(const struct chunks *chunks, const struct chunk *chunk, struct t
  * those about the whole program are printed once. Raises LINK_NO_MEMORY. */
 void log_replay_exact(const struct chunks *chunks, const char *const *logs);
 
-/* ptxas.c: finds ptxas without running it. False, and a fatal diagnostic that lists the places
- * searched. */
+/* ptxas.c: finds ptxas without running it. False, and a fatal diagnostic with all places. */
 bool ptxas_open(struct ptxas *ptxas, const struct assembler_request *request);
 
 /* The last two lines of `ptxas --version`, the release and the build. Runs ptxas on the first call,

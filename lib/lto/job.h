@@ -108,8 +108,7 @@ struct answer_draft {
 
 #define ANSWER_MAGIC 0x6b6e6c4au
 
-/* Writes the answer, and frees the texts. Returns the process's exit status: 0; 1 when it could not
- * be written. */
+/* Writes the answer, and frees the texts. Returns the process's exit status: 1 if that failed. */
 int answer_write(int fd, struct answer_draft *draft);
 
 /* Whether an answer of `size` bytes can begin so: its head has the length of each text. */

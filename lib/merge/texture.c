@@ -53,8 +53,7 @@ bool texture_has_words(const struct merging *m, uint32_t function)
             (m->out->kernel_count == 1 && m->uses.names_reference));
 }
 
-/* Measured: the order of the words is that of nvlink's sort (index_lists.c) for equal items given
- * in reverse. */
+/* Measured: the words' order is that of nvlink's sort (index_lists.c) of equal items in reverse. */
 static void order_words(struct merging *m)
 {
     struct textures *textures = &m->out->textures;

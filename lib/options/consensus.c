@@ -134,8 +134,7 @@ static bool settle_maxreg(struct reach *reach)
     return true;
 }
 
-/* Measured: the command line's -maxrregcount, unless it is 0, also silences messages about
- * differences. */
+/* Measured: the command line's -maxrregcount, unless 0, silences messages on differences, too. */
 static bool check_maxreg(struct reach *reach)
 {
     const struct consensus *consensus = &reach->agreement->embedded[EMBEDDED_MAXREG];

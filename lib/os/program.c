@@ -1,5 +1,4 @@
-/* program.c: walks along PATH; finds the program minilink, from within it and from the library in
- * another program. */
+/* program.c: walks along PATH; finds minilink, from within it and from the library elsewhere. */
 #include "os/program.h"
 
 #include <dlfcn.h>

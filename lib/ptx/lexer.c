@@ -64,8 +64,7 @@ static inline size_t word_end(const struct lexer *lexer, size_t at)
     return at;
 }
 
-/* The offset after the comment that begins at `at`; `at` itself when none does, SIZE_MAX when it is
- * not closed. */
+/* The offset after the comment that begins at `at`; `at` when none does, SIZE_MAX if not closed. */
 static size_t comment_end(const struct lexer *lexer, size_t at)
 {
     const char *data = lexer->text.data;

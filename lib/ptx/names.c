@@ -58,8 +58,7 @@ static void name_internal_symbols(struct naming *naming)
     }
 }
 
-/* The labels "NAME:" of a section become entries, so that `.loc ... function_name NAME` is renamed
- * with them. */
+/* Labels "NAME:" of sections become entries: `.loc ... function_name NAME` is renamed with them. */
 static void name_labels(struct naming *naming, const struct ptx_item *section, uint32_t module)
 {
     struct program_module *details = &naming->program->details[module];

@@ -35,8 +35,7 @@ static const struct text counted[] = {
     TEXT("$L__BB"), TEXT("$L__tmp"), TEXT("$L_brx_"), TEXT("__local_depot"), TEXT("prototype_"),
 };
 
-/* Splits a label into the front, up to the end of its first number, and the number. False for other
- * words. */
+/* Splits a label into the front, up to its first number's end, and the number. False: none. */
 static bool find_counter(struct text word, struct text *front, struct text *number)
 {
     if (word.data[0] != '$' && word.data[0] != '_' && word.data[0] != 'p')

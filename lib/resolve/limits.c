@@ -134,8 +134,7 @@ static struct text tool_command(const struct cubin *cubin)
     return note.command;
 }
 
-/* Notes the origin of the register limit of `kernel` and of the registers of `callee`, which it
- * reaches. */
+/* Notes where the register limit of `kernel` and the registers of a `callee` of it come from. */
 static void explain_registers(struct merging *m, uint32_t kernel, uint32_t callee)
 {
     const struct merged_symbol *caller = &m->symbols[kernel], *called = &m->symbols[callee];

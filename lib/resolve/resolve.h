@@ -23,8 +23,7 @@ bool resolve_is_reserved(struct text name);
  * (libcudadevrt's cudaMemcpyAsync does, too). */
 bool resolve_is_constants_size(const struct cubin_symbol *symbol);
 
-/* overridden.c: whether a symbol is defined in this cubin, but lost to an earlier cubin's
- * definition. */
+/* overridden.c: whether a symbol is defined in this cubin, but lost to an earlier definition. */
 static inline bool overridden_has_lost(const struct merging *m, size_t file, uint32_t index)
 {
     return m->resolved.has_lost[m->symbol_base[file] + index];

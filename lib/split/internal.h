@@ -192,8 +192,7 @@ void writer_edited(struct writer *writer, struct text text, const struct program
 void writer_begin_range(struct writer *writer, const char *member, uint32_t line);
 void writer_end_range(struct writer *writer);
 
-/* Ends a chunk. Returns its text, malloc'ed and followed by a NUL, and sets its ranges, in the
- * arena. */
+/* Ends a chunk. Returns its text, malloc'ed, with a NUL behind; sets its ranges, in the arena. */
 struct text writer_finish(struct writer *writer, struct arena *arena,
                           struct chunk_origins *origins);
 
@@ -241,8 +240,7 @@ struct gaps {
 
 const struct gaps *verbatim_gaps(const struct plan *plan);
 
-/* The symbols of the functions among the items of the program's only module; NO_SYMBOL for any
- * other. */
+/* The symbols of the functions among the items of the program's only module, else NO_SYMBOL. */
 const uint32_t *verbatim_item_symbols(const struct plan *plan);
 
 /* Writes the program's text without the functions that the chunk does not have, for a program whose

@@ -146,8 +146,7 @@ static uint64_t hash_text(const struct program_symbol *symbol, struct text text,
     return hash_seeded((struct text){at, (size_t)(end - at)}, value);
 }
 
-/* Finds the stems of all symbols and the hashes of the modules. External symbols are identified by
- * their names. */
+/* Finds the stems of all symbols and the hashes of modules. External symbols go by their names. */
 static void find_stems(struct naming *naming)
 {
     const struct program *program = naming->plan->program;

@@ -310,8 +310,7 @@ static void add_signature(struct survey *survey, const struct ptx_function *prot
         result->signatures[result->signature_count++] = signature;
 }
 
-/* Functions of a .calltargets list are called; a .callprototype gives the prototype of possible
- * callees. */
+/* Functions of a .calltargets list are called; a .callprototype is that of possible callees. */
 static void survey_targets(struct survey *survey, const struct operand *operand)
 {
     if (operand->kind != OPERAND_NAME || survey->is_seen[operand->label])

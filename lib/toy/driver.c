@@ -139,8 +139,7 @@ static bool make_tables(struct unit *unit)
     return true;
 }
 
-/* Phase 12. Each function has its own budget, from its directives (allocate.c) or options in place
- * of them. */
+/* Phase 12. Each function has its own budget, from its directives (allocate.c) or from options. */
 static bool limit_registers(struct unit *unit)
 {
     if (unit->module.address_size == 32)
@@ -169,8 +168,7 @@ static bool apply_switches(struct unit *unit)
     return true;
 }
 
-/* Phase 15. In all modes: makes a record for each function that phase 13 selected, in order of the
- * text. */
+/* Phase 15. In all modes: makes a record for each function of phase 13, in order of the text. */
 static bool make_records(struct unit *unit)
 {
     for (size_t i = 0; i < unit->module.item_count; i++) {

@@ -133,8 +133,7 @@ enum section {
 
 /* --- Functions. --- */
 
-/* A function in a kernel's section of a program: the kernel itself, or a copy of a function that it
- * reaches. */
+/* A function in a kernel's section of a program: the kernel, or a copy of one that it reaches. */
 struct function_part {
     const struct function_code *code;
     uint32_t place;  /* in the section */

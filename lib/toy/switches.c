@@ -96,8 +96,7 @@ static const struct row {
 
 #define ROWS (sizeof rows / sizeof *rows)
 
-/* The option that the word names, and the value behind its name; NULL: neither. -O3 and -m64 are
- * one word. */
+/* The option that the word names, and the value behind its name; NULL: neither. -O3 is one word. */
 static const struct row *find_switch(const char *word, const char **value)
 {
     const char *start = word + strspn(word, "-");
