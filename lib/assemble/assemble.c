@@ -197,7 +197,7 @@ static void tell_origin(const struct assembly *assembly, const struct chunk *chu
                   assembly->request->assembler->table.name);
 }
 
-/* Says which ptxas is older than the PTX or the target, by the words of ptxas of 11.8 to 13.5. */
+/* Says which ptxas is older than the PTX or target, and what to give; by words of 11.8 to 13.5. */
 static void note_outdated(const struct assembly *assembly, const char *log)
 {
     const char *path = assembly->request->assembler->ptxas.path;
