@@ -291,7 +291,7 @@ bool lto_child_is_wanted(int argc, char *const *argv)
 /* The file stays mapped until the process ends. */
 static bool map_file(struct bytes *bytes, const char *path)
 {
-    return file_map(bytes, path) || diag_fatal("Could not open '%s': %s", path, strerror(errno));
+    return file_map(bytes, path) || diag_fatal("Could not read '%s': %s", path, strerror(errno));
 }
 
 static enum link_code run_job(void *argument)
