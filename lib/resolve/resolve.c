@@ -256,7 +256,9 @@ static bool is_leaner(struct resolving *r, const struct merged_symbol *symbol, s
 {
     uint32_t registers;
 
-    if (symbol->type != STT_FUNC || symbol->binding != STB_WEAK)
+    if (symbol->type != STT_FUNC || symbol->binding != STB_WEAK ||
+        ((r->m->target->flags & TARGET_HAS_FORM_90) &&
+         !toolkit_does(r->m->request->toolkit, TOOLKIT_COMPARES_RECORDED_REGISTERS)))
         return false;
     registers = noted_registers(r, file, index);
     return registers > 0 && registers < noted_registers(r, symbol->file, symbol->input);
