@@ -98,6 +98,9 @@ lto_link() {
 abc=("$F"/a.lto.o "$F"/b.lto.o "$F"/c.lto.o)
 holds "another name of an input" [ "$(cp "$F"/b.lto.o bb.o; lto_link "$F"/a.lto.o bb.o "$F"/c.lto.o)" = 2 ]
 holds "another order of inputs" [ "$(lto_link "$F"/b.lto.o "$F"/a.lto.o "$F"/c.lto.o)" = 0 ]
+holds "without the last input" [ "$(lto_link "$F"/a.lto.o "$F"/b.lto.o)" = 0 ]
+cp "$F"/b.lto_sc4.o bb.o
+holds "another last input" [ "$(lto_link "$F"/a.lto.o bb.o)" = 0 ]
 holds "an option of the library's" [ "$(lto_link "${abc[@]}" -Xnvvm=-x)" = 0 ]
 holds "a variable of the library's" [ "$(NVVM_IR_VER_CHK=0 lto_link "${abc[@]}")" = 0 ]
 cp "$BUILD/fake-nvjitlink.so" other.so
