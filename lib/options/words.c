@@ -126,7 +126,7 @@ void forward_split(struct word_list *words, const struct agreement *agreement, i
 void forward_latest(struct word_list *words, const struct option_request *request)
 {
     if (request->nvvm_latest)
-        word_list_add(words, "-nvvm-version=nvvm-latest"); /* 12.5 to 13.5 have it */
+        word_list_add(words, "-nvvm-version=nvvm-latest"); /* 12.8 to 13.5 have it */
 }
 
 void forward_agreed(struct word_list *words, const struct agreement *agreement,
