@@ -16,6 +16,9 @@ cd "$work" || exit 1
 mapfile -t words < <(option_words)
 link_inputs || fail "what is linked"
 
+# 12.0 to 12.2 read past the end of what is no object; whether they crash then is chance.
+certain() { case $version in 12.[0-2]) grep -vE -- '-- 5:(text|scaled\.fatbin):' ;; *) cat ;; esac; }
+
 # like_theirs CUBIN OPTIONS: whether it is theirs.cubin; or, where the library writes the variables of these inputs in an
 # order that changes from run to run, whether it has the same symbols.
 like_theirs() {
@@ -63,7 +66,7 @@ for library in $LIBRARIES; do
     "$client" nulls > got 2> /dev/null
     runs "$version: wrong calls" diff <(wrong_calls_of "$version") got
     while IFS= read -r line; do echo "$line: $(statuses "$line" "$client")"; done < <(link_lines) > got
-    runs "$version: the links" diff <(links_of "$version") got
+    runs "$version: the links" diff <(links_of "$version" | certain) <(certain < got)
     home=${library%/*/*}
     [ -x "$home/bin/ptxas" ] || home=${home%/*}
     if [ ! -x "$home/bin/ptxas" ] && [ ! -x "$home/cuda_nvcc/bin/ptxas" ]; then

@@ -199,17 +199,12 @@ int input_add_to(struct minilink *made, const struct input *input)
 /* The result for a code of minilink; `wrong` if the input, or an option for it, is. */
 static nvJitLinkResult result_for(int code, nvJitLinkResult wrong)
 {
-    switch (code) {
-    case MINILINK_OK:
+    if (code == MINILINK_OK)
         return NVJITLINK_SUCCESS;
-    case MINILINK_WRONG_INPUT:
-    case MINILINK_FAILED:
-    case MINILINK_USAGE: /* options that the assembler does not take */
-    case MINILINK_NOT_RELOCATABLE:
-        return wrong;
-    default:
-        return NVJITLINK_ERROR_INTERNAL;
-    }
+    return code == MINILINK_WRONG_INPUT || code == MINILINK_FAILED || code == MINILINK_USAGE ||
+                   code == MINILINK_NOT_RELOCATABLE
+               ? wrong
+               : NVJITLINK_ERROR_INTERNAL;
 }
 
 static nvJitLinkResult hand_on(struct nvJitLink *link, const struct input *input)

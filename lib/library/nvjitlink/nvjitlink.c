@@ -175,21 +175,14 @@ static nvJitLinkResult check_added(struct nvJitLink *link)
 /* If all inputs are LTO-IR, errors are found when their PTX is assembled as a whole. */
 static nvJitLinkResult result_of(const struct nvJitLink *link, int code)
 {
-    switch (code) {
-    case MINILINK_OK:
-        return NVJITLINK_SUCCESS;
-    case MINILINK_NVVM_ERROR:
+    bool has_failed = code == MINILINK_FAILED && link->settings.is_lto;
+
+    if (code == MINILINK_NVVM_ERROR || (has_failed && !link->settings.library))
         return NVJITLINK_ERROR_NVVM_COMPILE;
-    case MINILINK_FAILED:
-        if (link->settings.is_lto && !link->settings.library)
-            return NVJITLINK_ERROR_NVVM_COMPILE;
-        return link->settings.is_lto && !link->has_other_code ? NVJITLINK_ERROR_PTX_COMPILE
-                                                              : NVJITLINK_ERROR_INTERNAL;
-    case MINILINK_USAGE: /* options that an assembler does not take are found only now */
+    /* options that an assembler does not take are found only now */
+    if (code == MINILINK_USAGE || (has_failed && !link->has_other_code))
         return NVJITLINK_ERROR_PTX_COMPILE;
-    default:
-        return NVJITLINK_ERROR_INTERNAL;
-    }
+    return NVJITLINK_ERROR_INTERNAL;
 }
 
 static nvJitLinkResult link_all(struct nvJitLink *link)

@@ -57,7 +57,7 @@ static const struct {
     {"-arch=sm_90 -no-cache", 135, false, "-arch=sm_90" PTXAS " --no-cache" QUIET IGNORED},
     {"-arch=sm_90 -verbose", 135, false, "-arch=sm_90" PTXAS " -Xptxas=-v -v" IGNORED},
     {"-arch=sm_90 -Xptxas=-v", 135, false, "-arch=sm_90" PTXAS " -Xptxas=-v" IGNORED},
-    /* -nvvm-latest is new in 13.5; libraries from 12.5 on know the other one, and use it from 12.8 on. */
+    /* -nvvm-latest is new in 13.5; libraries from 12.5 on know the other one. */
     {"-arch=sm_90 -lto -nvvm-latest -nvvm-version=nvvm-next", 135, false,
      "-arch=sm_90" COMMON LTO " -nvvm-latest" IGNORED},
     {"-arch=sm_90 -lto -nvvm-version=nvvm-latest -nvvm-version=nvvm70", 129, false,
