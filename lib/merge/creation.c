@@ -199,6 +199,7 @@ static void create_head(struct creation *creation)
         names_put_both(creation->m, TEXT(".nv.uft.entry"));
     create_class(creation, CLASS_NOTE);
     create_class(creation, CLASS_INFO);
+    names_put_both(creation->m, sections_of_class(CLASS_INFO)->name);
     create_class(creation, CLASS_COMPAT);
 }
 
