@@ -37,8 +37,7 @@ static size_t count_twin_rows(const struct cubin *cubin)
     return cubin->sections[cubin->twin_symtab].size / sizeof(Elf64_Sym);
 }
 
-/* Finds the symbols that Mercury's tables have in no cubin: on sm_107 the functions that code for
- * textures calls. */
+/* Finds the symbols that Mercury's tables have in no cubin: on sm_107 what textures' code calls. */
 static void find_plain_only(struct merging *m)
 {
     bool *lacks = NULL;
@@ -344,8 +343,7 @@ static bool take_function_name(struct text *rest, struct text *name)
     return true;
 }
 
-/* Moves `rest` behind a place, and sets *range to what it says of the function; false if it is cut
- * off. */
+/* Moves `rest` behind a place, and sets *range to what it says of the function; false: cut off. */
 static bool take_place(struct text *rest, const char **range)
 {
     struct text name;

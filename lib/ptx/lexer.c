@@ -102,8 +102,7 @@ static size_t string_end(const struct lexer *lexer, size_t at)
     return 0;
 }
 
-/* The end of the number at `at`. Word characters that follow directly belong to it; lexer_number
- * checks them. */
+/* The end of the number at `at`, with word characters that follow, which lexer_number checks. */
 static size_t number_end(const struct lexer *lexer, size_t at)
 {
     uint8_t next;

@@ -215,8 +215,7 @@ static void merge_common(struct merging *m, uint32_t id, const struct cubin_symb
     symbol->other = input->other;
 }
 
-/* Symbols that the driver provides are global, and from sm_100 on data whose value is its place
- * (measured). */
+/* Measured: the driver's symbols are global, and from sm_100 on data whose value is its place. */
 static void declare_reserved(const struct merging *m, struct merged_symbol *symbol,
                              const struct cubin_symbol *input)
 {

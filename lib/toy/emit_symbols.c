@@ -185,8 +185,7 @@ static void add_all_of_program(struct unit *unit)
     add_section(unit, unit->sections[SECTION_CALLGRAPH]);
     for (size_t i = 0; i < unit->symbol_count; i++)
         image_string(&unit->strings, unit->symbols[i].name);
-    /* ptxas has this name after those of local symbols even without the section; the join relies on
-     * it. */
+    /* ptxas has this name after local symbols' even without the section; the join relies on it. */
     image_string(&unit->strings, TEXT(".nv.prototype"));
     add_objects(unit, 1u << STB_GLOBAL);
     for (size_t i = 0; i < unit->scope.count; i++) { /* the driver's functions */

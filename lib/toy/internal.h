@@ -376,8 +376,7 @@ const char *program_emit(struct unit *unit);
 
 #define USER_BANK 3u /* of the user's constants */
 
-/* Makes unit->image and its bytes, unit->cubin, from everything else in the unit, as a relocatable
- * cubin. */
+/* Makes unit->image and its bytes, unit->cubin, a relocatable cubin, from all else in the unit. */
 void emit_relocatable(struct unit *unit);
 
 /* The same of type ET_REL or ET_EXEC, for the owners that there are. */
