@@ -190,6 +190,11 @@ done
 holds "another target has none of it" [ "$(found kernels.ptx -arch=sm_80 -arch=sm_100)" = 0 ]
 holds "an option of the assembler's" [ "$(found kernels.ptx -Xptxas=-O1)" = 0 ]
 holds "registers" [ "$(found kernels.ptx -maxrregcount=40)" = 0 ]
+minifat --options="--compile-only -v" kernels.ptx -o stored.o
+holds "options that are stored with PTX" [ "$(found stored.o)" = 0 ]
+minifat --options="--compile-only --fmad false" kernels.ptx -o stored.o
+holds "other ones" [ "$(found stored.o)" = 0 ]
+holds "the same ones" [ "$(found stored.o)" = "$chunks" ]
 holds "--no-cache" [ "$(found kernels.ptx --no-cache)" = "" ]
 holds "--no-cache says that there is none" grep -q 'none is used' stats
 holds "the environment's folder" [ "$(MINILINK_CACHE_DIR=c minilink -arch=sm_90 "${many[@]}" -w kernels.ptx -o a.out --cache-stats | grep -c "chunks .* $chunks found")" = 1 ]
