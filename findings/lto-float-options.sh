@@ -6,12 +6,13 @@
 # code is that of no option: FFMA, no .FTZ, a division with a call. -prec-sqrt=false stays, since it is decided before.
 # The objects hold the options: of two files with other values nvlink says "Cicc option values for '-fmad' do not
 # match". But nvcc gives nvlink none of them, it does not take them (it refuses -fmad), -Xptxas=--fmad=false changes
-# nothing, and there is no message. libnvJitLink drops them of the same object, too; it has -fma=0 for it.
+# nothing, and there is no message. As soon as nvlink gets an option for libnvvm, even -Xnvvm=-opt=3, the default, it
+# heeds those of the objects. libnvJitLink drops them of the same object, too; it has -fma=0 for it.
 # One would guess otherwise: what is recorded, compared and not refused is used, and an option about results holds with
 # LTO as without.
 # What follows: programs that need each rounding (comparisons with a CPU, error-free transformations) compute other
-# numbers with -dlto, and ones that were made fast by the options are slow. Add -Xnvlink -Xnvvm=-fma=0 (-ftz=1,
-# -prec-div=0) to the link, or use __fmul_rn(), __fadd_rn() and __fdividef() in the source.
+# numbers with -dlto, and ones that were made fast by the options are slow. Add -Xnvlink -Xnvvm=-opt=3 to the link, or
+# use __fmul_rn(), __fadd_rn() and __fdividef() in the source.
 set -u
 work=$(mktemp -d) && cd "$work" || exit 1
 trap 'rm -rf "$work"' EXIT
@@ -34,7 +35,10 @@ both() {
     link() { "$tools/nvcc" -arch=sm_90 -dlto "$@" -dlink -cubin k.o "-L$root/lib" -o out.cubin || exit 1; }
     link "$2"
     see "nvcc $version $2 -dlto" "$4" "$(code out.cubin)"
-    [ $# = 4 ] || { link "$2" -Xnvlink "-Xnvvm=$5" && see "with -Xnvvm=$5" "$3" "$(code out.cubin)"; }
+    for option in -opt=3 ${5:-}; do
+        link "$2" -Xnvlink "-Xnvvm=$option"
+        see "with -Xnvvm=$option" "$3" "$(code out.cubin)"
+    done
 }
 cat > library.py << 'END'
 import ctypes, sys
