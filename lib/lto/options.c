@@ -151,7 +151,7 @@ const char *const *lto_options(struct arena *arena, const struct lto_request *re
     for (size_t i = 0; nvvm && nvvm[i]; i++)
         add_nvvm(&options, nvvm[i]);
     if (nvvm && *nvvm)
-        forward_arithmetic(&options, agreement);
+        forward_arithmetic(&options, agreement, nvvm);
     if (share)
         add_share(&options, request->used, share);
     for (int list = 0; list < USED_LISTS && has_host_info && !share; list++)

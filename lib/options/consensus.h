@@ -165,9 +165,11 @@ void forward_latest(struct word_list *words, const struct option_request *reques
 void forward_agreed(struct word_list *words, const struct agreement *agreement,
                     const struct option_request *request);
 
-/* -ftz, -prec-div, -prec-sqrt and -fma, if the members that have them agree. Measured: nvlink
- * leaves the arithmetic to what the LTO-IR says, unless -Xnvvm changes anything. */
-void forward_arithmetic(struct word_list *words, const struct agreement *agreement);
+/* -ftz, -prec-div, -prec-sqrt and -fma, if the members that have them agree, but for those of
+ * `given`, the words of -Xnvvm. Measured: nvlink leaves the arithmetic to what the LTO-IR says,
+ * unless there is any -Xnvvm. */
+void forward_arithmetic(struct word_list *words, const struct agreement *agreement,
+                        const char *const *given);
 
 /* The options of ptxas besides those that every assembler gets: -Ofc and, for a whole program
  * (several chunks are parallel enough) by a ptxas that has it, -split-compile, as nvlink gives

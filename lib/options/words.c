@@ -143,7 +143,16 @@ void forward_agreed(struct word_list *words, const struct agreement *agreement,
 }
 
 /* The names of libnvvm; only that of -fma differs from nvcc's. */
-void forward_arithmetic(struct word_list *words, const struct agreement *agreement)
+static bool gives_value(const char *const *given, const char *name)
+{
+    for (size_t length = strlen(name); *given; given++)
+        if (strncmp(*given, name, length) == 0 && (*given)[length] == '=')
+            return true;
+    return false;
+}
+
+void forward_arithmetic(struct word_list *words, const struct agreement *agreement,
+                        const char *const *given)
 {
     static const char *const names[] = {[EMBEDDED_FTZ] = "-ftz",
                                         [EMBEDDED_PREC_DIV] = "-prec-div",
@@ -151,7 +160,8 @@ void forward_arithmetic(struct word_list *words, const struct agreement *agreeme
                                         [EMBEDDED_FMAD] = "-fma"};
 
     for (int option = EMBEDDED_FTZ; option <= EMBEDDED_FMAD; option++)
-        if (consensus_has_one_value(&agreement->embedded[option]))
+        if (consensus_has_one_value(&agreement->embedded[option]) &&
+            !gives_value(given, names[option]))
             word_list_printf(words, "%s=%d", names[option], (int)agreement->embedded[option].value);
 }
 

@@ -173,6 +173,7 @@ runs "a limit of registers" equal -maxrregcount=32 a.o b.o
 runs "options for ptxas" equal -Xptxas=-O1 a.o b.o
 runs "a kernel that ptxas is to select" equal -Xptxas=-e,_Z2k1Pfi a.o b.o
 runs "options for libnvvm" equal -Xnvvm=-opt=0 a.o b.o
+runs "arithmetic for libnvvm" equal -Xnvvm=-fma=0 a.o b.o
 runs "fast compilation" equal -Ofc max a.o b.o
 runs "some kernels only" equal -kernels-used=k1 a.o b.o
 runs "some kernels and variables only" equal -kernels-used=k1 -variables-used=counter a.o b.o

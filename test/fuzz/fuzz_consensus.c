@@ -55,7 +55,7 @@ static struct word_list forward(struct arena *arena, const struct agreement *agr
 
     forward_split(&words, agreement, 8);
     forward_agreed(&words, agreement, request);
-    forward_arithmetic(&words, agreement);
+    forward_arithmetic(&words, agreement, (const char *const[]){NULL});
     return words;
 }
 

@@ -261,8 +261,9 @@ static const struct link_case cases[] = {
     {{"-ftz=0 ", "", "-prec_div=1 "}, {.lto = true}, "abc", "", "", false},
 };
 
-/* The words that libnvJitLink is given, joined with blanks, where libnvvm may have 99 threads. */
-static const char *forwarded(const struct option_request *request, bool with_arithmetic)
+/* The words that libnvJitLink is given, joined with blanks, where libnvvm may have 99 threads; with
+ * the arithmetic beside `nvvm`, unless that is NULL. */
+static const char *forwarded(const struct option_request *request, const char *const *nvvm)
 {
     static struct buffer joined;
     struct word_list words = {.arena = &arena};
@@ -270,8 +271,8 @@ static const char *forwarded(const struct option_request *request, bool with_ari
     joined.size = 0;
     forward_split(&words, &agreement, 99);
     forward_agreed(&words, &agreement, request);
-    if (with_arithmetic)
-        forward_arithmetic(&words, &agreement);
+    if (nvvm)
+        forward_arithmetic(&words, &agreement, nvvm);
     for (size_t i = 0; i < words.count; i++)
         buffer_printf(&joined, "%s%s", i ? " " : "", words.list[i]);
     buffer_char(&joined, '\0');
@@ -284,23 +285,27 @@ TEST_LOOP(messages_and_forwarded_options, COUNT(cases))
 
     ck_assert(reach(row->options, row->ir_only, &row->request) == !row->fails);
     messages_expect(row->expected);
-    ck_assert_str_eq(forwarded(&row->request, false), row->forwarded);
+    ck_assert_str_eq(forwarded(&row->request, NULL), row->forwarded);
 }
 
 static const struct {
     const char *options[4];
     const char *forwarded;
+    const char *nvvm[3];
 } arithmetic[] = {
-    {{"-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=1 "}, "-ftz=1 -prec-div=0 -prec-sqrt=0 -fma=1"},
-    {{"-ftz=1 ", ""}, "-ftz=1"},
-    {{"-ftz=1 -fmad=0 ", "-ftz=0 "}, "-fma=0"},
-    {{""}, ""},
+    {{"-ftz=1 -prec_div=0 -prec_sqrt=0 -fmad=1 "}, "-ftz=1 -prec-div=0 -prec-sqrt=0 -fma=1", {0}},
+    {{"-ftz=1 ", ""}, "-ftz=1", {0}},
+    {{"-ftz=1 -fmad=0 ", "-ftz=0 "}, "-fma=0", {0}},
+    {{""}, "", {0}},
+    {{"-ftz=1 -prec_div=0 -fmad=0 "}, "-ftz=1 -prec-div=0", {"-opt=3", "-fma=1"}},
+    {{"-ftz=1 -prec_div=0 "}, "-ftz=1 -prec-div=0", {"-prec-div", "-ftzx=0"}},
 };
 
 TEST_LOOP(arithmetic_is_forwarded_where_members_have_one_value, COUNT(arithmetic))
 {
     reach(arithmetic[_i].options, NULL, &(struct option_request){0});
-    ck_assert_str_eq(forwarded(&(struct option_request){0}, true), arithmetic[_i].forwarded);
+    ck_assert_str_eq(forwarded(&(struct option_request){0}, arithmetic[_i].nvvm),
+                     arithmetic[_i].forwarded);
 }
 
 TEST(threads_of_libnvvm_are_bounded_and_never_one)
