@@ -30,7 +30,7 @@ static bool apply_arch(struct options *options, const struct option_row *row, co
         return diag_fatal(VIRTUAL_TARGET, value);
     options->link.is_virtual = arch_parse(text_of(value), "compute_", &arch);
     if (!(options->link.is_virtual || arch_parse(text_of(value), "sm_", &arch)) ||
-        !targets_know(arch, NULL))
+        !targets_find_name(arch) || targets_find_name(arch)->toolkits.last == NEVER)
         return option_table_undefined(row, value);
     options->link.arch = arch;
     return true;

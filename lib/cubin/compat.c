@@ -201,12 +201,14 @@ void compat_put(const struct compat *compat, struct arch arch, const struct tool
 {
     const uint8_t last = COMPAT_CAN_FASTPATH_FINALIZE;
     const struct compat_record *final = NULL;
+    bool is_finalized = compat->is_mercury && !toolkit_does(toolkit, TOOLKIT_WRITES_FIRST_MERCURY);
 
-    info_put_head(out, EIFMT_BVAL, COMPAT_CUDA_ACCELERATOR_TARGET, arch.suffix == 'a');
+    if (!compat->is_mercury || is_finalized)
+        info_put_head(out, EIFMT_BVAL, COMPAT_CUDA_ACCELERATOR_TARGET, arch.suffix == 'a');
     for (size_t i = 0; i < compat->count && compat->records[compat->order[i]].is_first; i++) {
         const struct compat_record *record = &compat->records[compat->order[i]];
 
-        if (compat->is_mercury && compat->order[i] == last) {
+        if (is_finalized && compat->order[i] == last) {
             final = record;
             put_compat_value(out, last, 8, fast_path(compat, final, arch, toolkit));
         }
@@ -216,7 +218,7 @@ void compat_put(const struct compat *compat, struct arch arch, const struct tool
         if (number != last)
             put_rest(compat, (uint8_t)number, toolkit, out);
     put_rest(compat, last, toolkit, out);
-    if (compat->is_mercury && !final) /* what older code allows is not known */
+    if (is_finalized && !final) /* what older code allows is not known */
         put_compat_value(out, last, 8, compat->files ? 0 : fast_path(compat, NULL, arch, toolkit));
     if (compat->is_mercury && compat->files == 0 && toolkit->finalizer_version)
         put_compat_value(out, COMPAT_FINALIZER_VERSION, 2, toolkit->finalizer_version);

@@ -38,6 +38,7 @@ bool tool_note_next(struct bytes *rest, struct tool_note *note)
         .release = text_at(texts, info_word(record, 3)),
         .build = text_at(texts, info_word(record, 4)),
         .command = text_at(texts, info_word(record, 5)),
+        .version = info_word(record, 0),
     };
     size = head + (size + 3) / 4 * 4;
     *rest = size < rest->size ? (struct bytes){rest->data + size, rest->size - size}
@@ -75,7 +76,7 @@ void tool_note_put(struct buffer *out, const struct tool_note *note)
     size_t start = tool_note_begin(out, NOTE_OWNER, NOTE_TYPE);
     uint32_t place = 0;
 
-    buffer_u32(out, NOTE_VERSION);
+    buffer_u32(out, note->version ?: NOTE_VERSION);
     for (size_t i = 0; i < NOTE_TEXTS; place += (uint32_t)texts[i++].size + 1)
         buffer_u32(out, place);
     for (size_t i = 0; i < NOTE_TEXTS; i++) {
@@ -89,8 +90,10 @@ void tool_note_put_target(struct buffer *out, unsigned sm, unsigned version)
 {
     size_t start = tool_note_begin(out, NOTE_OWNER, TARGET_TYPE);
 
-    buffer_u32(out, NOTE_VERSION | sm << 16);
-    buffer_u32(out, version & 0xffff);
+    buffer_u32(out, (version ? NOTE_VERSION : 1) | sm << 16);
+    buffer_u32(out, version ? version & 0xffff : 1);
+    if (!version)
+        buffer_u32(out, 1);
     tool_note_end(out, start);
 }
 

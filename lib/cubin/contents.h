@@ -9,19 +9,23 @@
 /* Notes. A record of .note.nv.tkinfo names a tool and how it was called, that of .note.nv.cuinfo
  * the target. A tool's record is a note of the owner "NVIDIA Corp" with type 2000: u32 version 2;
  * five u32, the places of texts; the texts, each with a NUL. The target's has type 1000: u16
- * version 2, u16 SM number, u16 CUDA version, u16 0 (ptxas and nvlink 13.0 to 13.5). */
+ * version 2, u16 SM number, u16 CUDA version, u16 0 (ptxas and nvlink 13.0 to 13.5). Those of 12.8
+ * and 12.9 have for the first version 128 and 129, and .note.nv.cuver u16 1, u16 SM number, u32 1,
+ * u32 1. */
 struct tool_note {
     struct text output; /* the last part of its name; only under -g, else empty */
     struct text tool;
     struct text release;
     struct text build;
     struct text command;
+    uint32_t version; /* 0: 2 */
 };
 
 /* Takes the first record off *rest. False where there is none, or what follows is not one. */
 bool tool_note_next(struct bytes *rest, struct tool_note *note);
 
-/* Append a tool's record, and the target's; `version` is CUDA's, 10 * major + minor. */
+/* Append a tool's record, and the target's; `version` is CUDA's, 10 * major + minor, and 0 for
+ * .note.nv.cuver. */
 void tool_note_put(struct buffer *out, const struct tool_note *note);
 void tool_note_put_target(struct buffer *out, unsigned sm, unsigned version);
 

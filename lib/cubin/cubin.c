@@ -1,5 +1,6 @@
 /* cubin.c: finds sections, their functions and their twins, and reads the records and the call
  * graph, whose form is in format.h. */
+#include "cubin/contents.h"
 #include "cubin/internal.h"
 
 #include "diag/diag.h"
@@ -39,19 +40,22 @@ uint32_t cubin_find_note(const struct cubin *cubin)
 {
     uint32_t note = cubin_find_kind(cubin, KIND_TARGET);
 
-    return note ? note : cubin_find_kind(cubin, KIND_TARGET_OF_12_9);
+    return note ? note : cubin_find_kind(cubin, KIND_TARGET_OF_12);
 }
 
 /* .note.nv.cuinfo: sizes, type and owner take 24 bytes; then a version of the note's form, 2 from
- * CUDA 13.0 on, the SM number of the PTX, and the toolkit's version, 16 bits each. What CUDA 12.9
- * makes for sm_100 and up has .note.nv.cuver, without the last. */
+ * CUDA 13.0 on, the SM number of the PTX, and the toolkit's version, 16 bits each. What CUDA 12.8
+ * and 12.9 make for sm_100 and up has .note.nv.cuver, without the last, but records of tools have
+ * it. */
 unsigned cubin_maker(const struct cubin *cubin)
 {
-    uint32_t note = cubin_find_note(cubin);
-    struct bytes words;
+    uint32_t note = cubin_find_note(cubin), tools = cubin_find_kind(cubin, KIND_TOOLS);
+    struct bytes words, records = cubin->sections[tools].data;
+    struct tool_note tool = {0};
 
-    if (note && cubin_is_kind(&cubin->sections[note], KIND_TARGET_OF_12_9))
-        return toolkits_last(TOOLKIT_WRITES_ABI_7);
+    if (note && cubin_is_kind(&cubin->sections[note], KIND_TARGET_OF_12))
+        return tool_note_next(&records, &tool) ? tool.version
+                                               : toolkits_last(TOOLKIT_WRITES_FIRST_MERCURY);
     if (cubin->toolkit || !note || !bytes_slice(cubin->sections[note].data, 24, 6, &words))
         return cubin->toolkit;
     return little_u16(words.data + 4);

@@ -290,7 +290,7 @@ void image_layout_program(struct image *image, const struct image_program_layout
 
 void image_layout(struct image *image)
 {
-    bool is_apart = (image->flags & 0xff) == CUBIN_FLAGS_CLASS_SM100;
+    bool is_apart = (image->flags & 0xff & ~CUBIN_FLAGS_SUFFIX_A) == CUBIN_FLAGS_CLASS_SM100;
 
     image_layout_program(image, &(struct image_program_layout){.is_apart = is_apart});
 }

@@ -21,19 +21,19 @@ enum section_type {
 
 /* What tells apart sections of one class; Mercury's twin has the kind of its plain section. */
 enum section_kind {
-    KIND_ANY,            /* none of these */
-    KIND_NAMES,          /* of sections */
-    KIND_STRINGS,        /* of symbols */
-    KIND_FRAMES,         /* descriptions of stack frames */
-    KIND_LINES,          /* of the source */
-    KIND_TEXTS,          /* of the source's files */
-    KIND_SASS_LINES,     /* of the PTX */
-    KIND_PTX,            /* the PTX itself */
-    KIND_REGISTERS,      /* where variables of PTX are */
-    KIND_TOOLS,          /* notes: the tools that made the cubin */
-    KIND_TARGET,         /* its target and toolkit */
-    KIND_TARGET_OF_12_9, /* the same in what CUDA 12.9 makes for sm_100 and up */
-    KIND_BUILTIN,        /* the built-in assembler made it */
+    KIND_ANY,          /* none of these */
+    KIND_NAMES,        /* of sections */
+    KIND_STRINGS,      /* of symbols */
+    KIND_FRAMES,       /* descriptions of stack frames */
+    KIND_LINES,        /* of the source */
+    KIND_TEXTS,        /* of the source's files */
+    KIND_SASS_LINES,   /* of the PTX */
+    KIND_PTX,          /* the PTX itself */
+    KIND_REGISTERS,    /* where variables of PTX are */
+    KIND_TOOLS,        /* notes: the tools that made the cubin */
+    KIND_TARGET,       /* its target and toolkit */
+    KIND_TARGET_OF_12, /* the same in what CUDA 12.8 and 12.9 make for sm_100 and up */
+    KIND_BUILTIN,      /* the built-in assembler made it */
 };
 
 /* Classes of sections, plain ones in the order in which nvlink writes them. */

@@ -359,7 +359,8 @@ static void encode_function(struct encoder *encoder, const struct merged_section
     needs_collect(&encoder->needs, section->function, encoder->is_twin);
     /* Cubins of CUDA 12.9 do not say of which version their Mercury form is: it was the first
      * (measured on nvlink 13.0, 13.3 and 13.5). */
-    if (merging_is_mercury(m) && !encoder->has[EIATTR_MERCURY_ISA_VERSION])
+    if (merging_is_mercury(m) && !merging_is_first_mercury(m) &&
+        !encoder->has[EIATTR_MERCURY_ISA_VERSION])
         info_put_head(&encoder->out, EIFMT_HVAL, EIATTR_MERCURY_ISA_VERSION, MERCURY_ISA_FIRST);
     for (size_t i = encoder->count; i-- > 0;)
         if (needs_moves(&encoder->needs, encoder->records[i].attribute, section->function))

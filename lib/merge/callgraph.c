@@ -10,7 +10,7 @@ static bool is_listed(const struct merging *m, uint32_t symbol)
 {
     return m->is_live[symbol] ||
            (m->symbols[symbol].alias != MERGE_NONE && !m->request->relocatable &&
-            toolkit_does(m->request->toolkit, TOOLKIT_LISTS_ALIASES));
+            merging_does(m, TOOLKIT_LISTS_ALIASES));
 }
 
 /* A prototype is written for functions whose address is not taken (measured). */
@@ -61,9 +61,8 @@ static void put_graph_pair(struct buffer *out, uint32_t first, uint32_t second)
 static void encode_part(struct merging *m, struct buffer *out, int part,
                         const struct merged_lists *lists, size_t end)
 {
-    const struct toolkit_facts *toolkit = m->request->toolkit;
     bool has_strings = part == CALLGRAPH_ADDRESS || part == CALLGRAPH_INDIRECT;
-    bool lacks_undefined = !lists && toolkit_does(toolkit, TOOLKIT_OMITS_CALLS_OF_UNDEFINED);
+    bool lacks_undefined = !lists && merging_does(m, TOOLKIT_OMITS_CALLS_OF_UNDEFINED);
     LOCAL_BUFFER(list);
 
     put_graph_pair(out, 0, (uint32_t)part);
@@ -77,7 +76,7 @@ static void encode_part(struct merging *m, struct buffer *out, int part,
             buffer_append(&list, lists->items + lists->first[symbol],
                           index_lists_count(lists, symbol) * sizeof *lists->items);
         else
-            list_calls(m, symbol, toolkit_does(toolkit, TOOLKIT_LISTS_POSSIBLE_CALLS), &list);
+            list_calls(m, symbol, merging_does(m, TOOLKIT_LISTS_POSSIBLE_CALLS), &list);
         for (size_t i = 0; i < list.size / sizeof(uint32_t); i++) {
             uint32_t item = info_word(buffer_bytes(&list), i);
 

@@ -130,8 +130,7 @@ static bool is_read(const struct merging *m, size_t file, uint32_t section)
 /* Older nvlinks look for a list without addends, too, where an addend behind the first one is 0. */
 static bool looks_for_both(const struct merging *m, const struct cubin_section *list)
 {
-    bool looks = list->type == SHT_RELA &&
-                 toolkit_does(m->request->toolkit, TOOLKIT_LOOKS_FOR_LISTS_WITHOUT_ADDENDS);
+    bool looks = list->type == SHT_RELA && merging_does(m, TOOLKIT_LOOKS_FOR_LISTS_WITHOUT_ADDENDS);
 
     for (size_t i = 1; looks && i < list->relocation_count; i++)
         if (list->relocations[i].addend == 0)
@@ -302,7 +301,7 @@ void creation_order(struct merging *m)
     struct creation creation = {
         .m = m,
         .info_of = merging_none(m, m->symbol_count),
-        .names_as_it_reads = toolkit_does(m->request->toolkit, TOOLKIT_NAMES_AS_IT_READS),
+        .names_as_it_reads = merging_does(m, TOOLKIT_NAMES_AS_IT_READS),
         .is_created = arena_zalloc(&m->arena, count, sizeof(bool)),
         .few = arena_alloc(&m->arena, count, sizeof(uint32_t)),
     };

@@ -173,6 +173,12 @@ static inline const struct merged_place *merging_place(const struct merging *m, 
 /* notes.c: adds the sections of the records of the tools that made the image and of its target. */
 void notes_add(struct merging *m);
 
+/* The note that names the target. */
+static inline const struct section_facts *notes_target(const struct merging *m)
+{
+    return sections_of_kind(merging_is_first_mercury(m) ? KIND_TARGET_OF_12 : KIND_TARGET, false);
+}
+
 /* mercury.c: decides whether the twins of sections can be merged like these, section by section and
  * symbol by symbol, and finds the function of each. */
 void mercury_begin(struct merging *m);
@@ -430,7 +436,7 @@ static inline bool symtab_makes_local(const struct merging *m, uint32_t symbol)
 {
     return merged_is_data(&m->symbols[symbol], STO_CUDA_SHARED) &&
            m->symbols[symbol].file != MERGE_NONE && !m->request->relocatable &&
-           toolkit_does(m->request->toolkit, TOOLKIT_MAKES_SHARED_LOCAL);
+           merging_does(m, TOOLKIT_MAKES_SHARED_LOCAL);
 }
 
 /* Writes the table, and names to .strtab. */

@@ -326,10 +326,8 @@ void mercury_encode_symbols(struct merging *m)
  * Measured on nvlink 13.0 and 13.5 with ptxas -g for sm_100 and sm_120: from sm_100 on the first
  * block of each name that the output has a function of stays, and all others have begins and ends
  * of 0. Mercury's twin stays as it is. */
-#define COUNT_BYTES   4u
-#define FLAGS_BYTES   4u
-#define REGISTER_SIZE 4u
-#define RANGE_SIZE    8u
+#define WORD_BYTES 4u
+#define RANGE_SIZE 8u
 
 /* Takes a name off `rest`; false if no NUL ends it. */
 static bool take_function_name(struct text *rest, struct text *name)
@@ -348,18 +346,17 @@ static bool take_place(struct text *rest, const char **range)
 {
     struct text name;
 
-    if (rest->size < FLAGS_BYTES)
+    if (rest->size < WORD_BYTES)
         return false;
-    *rest = text_drop(*rest, FLAGS_BYTES);
-    if (!take_function_name(rest, &name) || rest->size < REGISTER_SIZE + RANGE_SIZE)
+    *rest = text_drop(*rest, WORD_BYTES);
+    if (!take_function_name(rest, &name) || rest->size < WORD_BYTES + RANGE_SIZE)
         return false;
-    *range = rest->data + REGISTER_SIZE;
-    *rest = text_drop(*rest, REGISTER_SIZE + RANGE_SIZE);
+    *range = rest->data + WORD_BYTES;
+    *rest = text_drop(*rest, WORD_BYTES + RANGE_SIZE);
     return true;
 }
 
-/* Clears in the blocks the places of each whose name is not in `kept`, or in `seen` already. False
- * if the structure is another. */
+/* Clears places of blocks not in `kept`, or in `seen` already; false if they are no blocks. */
 static bool clear_register_blocks(char *blocks, size_t size, struct table *seen,
                                   const struct table *kept)
 {
@@ -370,10 +367,10 @@ static bool clear_register_blocks(char *blocks, size_t size, struct table *seen,
         uint32_t count;
         bool stays;
 
-        if (!take_function_name(&rest, &name) || rest.size < COUNT_BYTES)
+        if (!take_function_name(&rest, &name) || rest.size < WORD_BYTES)
             return false;
         count = little_u32((const uint8_t *)rest.data);
-        rest = text_drop(rest, COUNT_BYTES);
+        rest = text_drop(rest, WORD_BYTES);
         stays = table_find(kept, name) != TABLE_NONE && table_find(seen, name) == TABLE_NONE;
         table_set(seen, name, 0);
         for (; count > 0; count--) {

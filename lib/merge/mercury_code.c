@@ -1,8 +1,8 @@
 /* mercury_code.c: finds loads from constant banks in the twin of code, which minilink-cubin(5)
- * describes. Measured on ptxas: behind its three words and the bits the first byte of each
- * instruction tells its size: 1 means 16 bytes, 2 means 32, 0x41 and 0x42 mean 4, others with the
- * low six bits 0x10 or 0x11 are 2 bytes. Loads from constant banks have 32, and the offset in the
- * bank from byte 28 on; the bank is in byte 12. */
+ * describes. Measured on ptxas: behind its words (three; of 12.8 two) and the bits the first byte
+ * of each instruction tells its size: 1 means 16 bytes, 2 means 32, 0x41 and 0x42 mean 4, others
+ * with the low six bits 0x10 or 0x11 are 2 bytes. Loads from constant banks have 32, and the offset
+ * in the bank from byte 28 on; the bank is in byte 12. */
 #include "merge/relocate.h"
 
 #define PREFIX      0x11 /* low bits of two bytes that belong to the next instruction */
@@ -39,26 +39,22 @@ static size_t instruction_size(uint8_t first)
     }
 }
 
-/* Offset of the first instruction; 0: not made as expected. */
-static size_t first_record(const uint8_t *data, size_t size)
+/* Offset of the first instruction, and how many the section holds; 0: not made as expected. */
+static size_t first_record(const uint8_t *data, size_t size, size_t *records)
 {
-    uint64_t bits;
+    bool is_short = size >= CUBIN_TWIN_CODE_HEADER && data[7] >> 6 == 1;
+    size_t head = CUBIN_TWIN_CODE_HEADER - (is_short ? 4 : 0);
+    uint32_t count;
 
-    if (size < CUBIN_TWIN_CODE_HEADER || little_u32(data + 4) != 0xc0000001u)
+    if (size < CUBIN_TWIN_CODE_HEADER || (!is_short && little_u32(data + 4) != 0xc0000001u))
         return 0;
-    bits = ((uint64_t)little_u32(data + 8) + 31) / 32 * 4;
-    return bits <= size - CUBIN_TWIN_CODE_HEADER ? CUBIN_TWIN_CODE_HEADER + (size_t)bits : 0;
-}
-
-/* Number of instructions that the section holds. */
-static size_t count_records(const uint8_t *data)
-{
-    uint32_t count = little_u32(data + 8);
-    size_t records = 0;
-
+    count = is_short ? little_u32(data + 4) & 0x3fffffff : little_u32(data + 8);
+    if (((uint64_t)count + 31) / 32 * 4 > size - head)
+        return 0;
+    *records = 0;
     for (uint32_t i = 0; i < count; i++)
-        records += !(data[CUBIN_TWIN_CODE_HEADER + i / 8] >> i % 8 & 1);
-    return records;
+        *records += !(data[head + i / 8] >> i % 8 & 1);
+    return head + ((size_t)count + 31) / 32 * 4;
 }
 
 /* The kind of a load, or MERCURY_LOAD_COUNT for another instruction. */
@@ -78,8 +74,8 @@ bool mercury_code_patch(uint8_t *data, size_t size, const struct mercury_operand
                         size_t count)
 {
     const struct mercury_operand *next[MERCURY_LOAD_COUNT] = {0}; /* by kind of load */
-    size_t at = first_record(data, size);
-    size_t records = 0, found = 0;
+    size_t records = 0, found = 0, count_of_records = 0;
+    size_t at = first_record(data, size, &count_of_records);
 
     if (at == 0)
         return false;
@@ -101,7 +97,7 @@ bool mercury_code_patch(uint8_t *data, size_t size, const struct mercury_operand
         records += (data[at] & 0x3f) != PREFIX;
         at += step;
     }
-    return records == count_records(data) && found == count;
+    return records == count_of_records && found == count;
 }
 
 /* The next relocation of the target's code against a constant, or NULL. Measured: both forms list

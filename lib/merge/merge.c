@@ -101,24 +101,18 @@ static uint32_t find_index(const struct merging *m, const struct section_facts *
     return section == TABLE_NONE ? 0 : m->out->sections[section].index;
 }
 
-static bool has_plain_headers(const struct merging *m)
-{
-    return toolkit_does(m->request->toolkit, TOOLKIT_WRITES_PLAIN_HEADERS);
-}
-
 static uint32_t link_of(const struct merging *m, const struct merged_section *section)
 {
     switch (section->facts ? section->facts->link : SECTION_LINK_NOTHING) {
     case SECTION_LINK_STRINGS:
         return ORDERING_STRTAB;
     case SECTION_LINK_SYMBOLS:
-        return toolkit_does(m->request->toolkit, TOOLKIT_LINKS_BEFORE_ORDERING)
-                   ? FIRST_NUMBER_OF_SYMTAB
-                   : ORDERING_SYMTAB;
+        return merging_does(m, TOOLKIT_LINKS_BEFORE_ORDERING) ? FIRST_NUMBER_OF_SYMTAB
+                                                              : ORDERING_SYMTAB;
     case SECTION_LINK_TWIN_SYMBOLS:
         return m->out->sections[m->out->twin_symtab].index;
     case SECTION_LINK_NOTES:
-        return text_equal(section->name, sections_of_kind(KIND_TARGET, false)->name)
+        return section->facts == notes_target(m)
                    ? find_index(m, sections_of_kind(KIND_TOOLS, false))
                    : 0;
     default:
@@ -133,7 +127,8 @@ static uint32_t high_byte_of_info(const struct merging *m, const struct merged_s
     bool is_raised =
         attributes_are_summed(m, code->function) && needed > m->functions[code->function].registers;
 
-    return is_raised && has_plain_headers(m) ? needed & 0xff : code->info_high;
+    return is_raised && merging_does(m, TOOLKIT_WRITES_PLAIN_HEADERS) ? needed & 0xff
+                                                                      : code->info_high;
 }
 
 static uint32_t info_of(const struct merging *m, const struct merged_section *section)
@@ -167,7 +162,7 @@ static uint64_t image_flags_of(const struct merging *m, const struct merged_sect
 
     /* The sh_info of code is a symbol, even if a damaged input's flags say otherwise. */
     if (info == 0 || section->class == CLASS_TEXT || section->class == CLASS_TWIN_TEXT ||
-        has_plain_headers(m))
+        merging_does(m, TOOLKIT_WRITES_PLAIN_HEADERS))
         flags &= ~(uint64_t)SHF_INFO_LINK;
     if (section->class != CLASS_TEXT)
         return flags & ~(uint64_t)SHF_EXECINSTR;
@@ -241,7 +236,7 @@ static void build_tables(struct merging *m)
 static void set_header(struct merging *m)
 {
     struct arch arch = m->request->arch;
-    uint32_t note = find_index(m, sections_of_kind(KIND_TARGET, false));
+    uint32_t note = find_index(m, notes_target(m));
 
     if (m->abi == CUBIN_OLD_ABI_VERSION) {
         m->image->toolkit = m->toolkit;
@@ -250,8 +245,10 @@ static void set_header(struct merging *m)
                           (arch.suffix == 'a' ? CUBIN_OLD_FLAGS_SUFFIX_A : 0);
         return;
     }
-    m->image->flags = (m->cubins[0]->flags & CUBIN_FLAGS_MERGEABLE & ~CUBIN_FLAGS_SM_MASK) |
-                      arch.sm << CUBIN_FLAGS_SM_SHIFT | CUBIN_FLAGS_NOTE(note);
+    m->image->flags =
+        (m->cubins[0]->flags & CUBIN_FLAGS_MERGEABLE & ~CUBIN_FLAGS_SM_MASK) |
+        arch.sm << CUBIN_FLAGS_SM_SHIFT | CUBIN_FLAGS_NOTE(note) |
+        (merging_is_first_mercury(m) && arch.suffix == 'a' ? CUBIN_FLAGS_SUFFIX_A : 0);
 }
 
 /* Adds the sections to m->image and lays it out. */

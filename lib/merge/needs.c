@@ -73,7 +73,7 @@ static void order_all_externs(struct needs *needs, uint32_t kernel, size_t own)
         start_externs(needs, &kernel, 1);
         return;
     }
-    if (toolkit_does(needs->m->request->toolkit, TOOLKIT_SORTS_EXTERNS)) {
+    if (merging_does(needs->m, TOOLKIT_SORTS_EXTERNS)) {
         qsort_r(needs->externs, needs->extern_count, sizeof *needs->externs, compare_keys,
                 needs->m->out->rows.of_symbol);
         return;

@@ -28,6 +28,7 @@ static void put_own_record(struct merging *m, struct buffer *out)
         .build = version,
         .command = text_of(arena_printf(&m->arena, "-arch %s %s", arch_name(request->arch, arch),
                                         request->debug ? "-g " : "")),
+        .version = merging_is_first_mercury(m) ? request->toolkit->version : 0,
     };
 
     tool_note_put(out, &note);
@@ -66,7 +67,8 @@ static unsigned lowest_target(const struct merging *m)
 static void add_tool_notes(struct merging *m, struct buffer *contents)
 {
     const struct section_facts *tools = sections_of_kind(KIND_TOOLS, false);
-    const struct section_facts *target = sections_of_kind(KIND_TARGET, false);
+    const struct section_facts *target = notes_target(m);
+    bool is_first = merging_is_first_mercury(m);
     uint64_t link = targets_have(m->request->arch.sm, TARGET_HAS_COMPAT) ? SHF_INFO_LINK : 0;
 
     put_own_record(m, contents);
@@ -78,7 +80,7 @@ static void add_tool_notes(struct merging *m, struct buffer *contents)
     }
     add_note_section(m, tools, tools->flags, buffer_bytes(contents));
     contents->size = 0;
-    tool_note_put_target(contents, lowest_target(m), m->request->toolkit->version);
+    tool_note_put_target(contents, lowest_target(m), is_first ? 0 : m->request->toolkit->version);
     add_note_section(m, target, target->flags | link, buffer_bytes(contents));
     contents->size = 0;
 }

@@ -180,8 +180,7 @@ static void resolve_placed(struct relocation_list *list, uint32_t symbol, bool i
         relocate_refuse(list, "Cannot resolve");
 }
 
-/* Measured (TOOLKIT_WRITES_PLAIN_OFFSETS_OF_LINES): the field is not changed, or gets the offset in
- * the plain section. */
+/* The field is not changed, or gets the offset in the plain section (measured). */
 static void put_plain_offset(struct relocation_list *list)
 {
     const struct merging *m = list->m;
@@ -189,7 +188,7 @@ static void put_plain_offset(struct relocation_list *list)
 
     if (list->is_debug && !m->request->relocatable && cubin_has_section(list->cubin, plain) &&
         merging_place(m, list->file, plain)->section != MERGE_NONE &&
-        toolkit_does(m->request->toolkit, TOOLKIT_WRITES_PLAIN_OFFSETS_OF_LINES))
+        merging_does(m, TOOLKIT_WRITES_PLAIN_OFFSETS_OF_LINES))
         put_value(list, merging_place(m, list->file, plain)->offset);
 }
 
@@ -256,7 +255,7 @@ static void relocate_debug(struct relocation_list *list, uint32_t symbol)
 
     if (facts->action == RELOCATION_CLEARED && !m->request->relocatable) {
         bool is_gone =
-            is_dead && (!toolkit_does(m->request->toolkit, TOOLKIT_FORGETS_LOST_COPIES) ||
+            is_dead && (!merging_does(m, TOOLKIT_FORGETS_LOST_COPIES) ||
                         overridden_empties_range(m, list->file, list->relocation->symbol, symbol));
         uint8_t *at = is_gone ? find_field(list, facts->bytes) : NULL;
 
@@ -367,11 +366,10 @@ static void relocate_one(struct relocation_list *list)
         relocate_executable(list, symbol);
 }
 
-/* Measured: lines and frames, and their twins, omit a function's losing copy, from CUDA 13 on;
- * other debug sections point to the winner instead. */
+/* Lines and frames, and their twins; other debug sections point to the winner (measured). */
 static bool forgets_losers(const struct merging *m, const struct cubin_section *section)
 {
-    return toolkit_does(m->request->toolkit, TOOLKIT_FORGETS_LOST_COPIES) &&
+    return merging_does(m, TOOLKIT_FORGETS_LOST_COPIES) &&
            (cubin_is_kind(section, KIND_LINES) || cubin_is_kind(section, KIND_FRAMES) ||
             cubin_is_kind(section, KIND_SASS_LINES));
 }

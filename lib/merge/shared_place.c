@@ -423,7 +423,7 @@ static void place_extern(struct shared_planner *planner)
 {
     struct merging *m = planner->m;
     const struct merged_lists *users = &planner->extern_users;
-    bool rounds_all = toolkit_does(m->request->toolkit, TOOLKIT_ROUNDS_DYNAMIC_SHARED);
+    bool rounds_all = merging_does(m, TOOLKIT_ROUNDS_DYNAMIC_SHARED);
 
     find_instances(planner);
     for (uint32_t k = 0; k < m->out->kernel_count; k++) {

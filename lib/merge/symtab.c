@@ -144,7 +144,8 @@ static void add_local_row(struct merging *m, const struct merged_local *local)
 static void add_notes(struct merging *m)
 {
     const struct cubin *first = m->cubins[0];
-    bool lacks_rows = first->toolkit || cubin_find_kind(first, KIND_TARGET_OF_12_9);
+    bool lacks_rows = (first->toolkit || cubin_find_kind(first, KIND_TARGET_OF_12)) &&
+                      !merging_is_first_mercury(m);
 
     for (size_t i = 0; lacks_rows && i < m->out->order_count; i++)
         if (text_starts(m->out->sections[m->out->order[i]].name, TEXT(".note.nv.")))
@@ -264,7 +265,7 @@ static struct image_symbol section_symbol(struct merging *m, uint32_t index)
     const struct merged_section *section = &m->out->sections[index];
     bool is_like_twin = m->out->has_twins && section->twin != MERGE_NONE &&
                         merged_is_bank(section, CONSTANTS_BANK) &&
-                        toolkit_does(m->request->toolkit, TOOLKIT_NAMES_CONSTANTS_LIKE_TWINS);
+                        merging_does(m, TOOLKIT_NAMES_CONSTANTS_LIKE_TWINS);
     struct image_symbol row = {.name_offset = section->name_offset,
                                .type = STT_SECTION,
                                .binding = STB_LOCAL,

@@ -266,6 +266,16 @@ static inline bool merging_is_mercury(const struct merging *m)
     return (m->target->flags & TARGET_HAS_MERCURY) != 0;
 }
 
+static inline bool merging_does(const struct merging *m, enum toolkit_behaviour behaviour)
+{
+    return toolkit_does(m->request->toolkit, behaviour);
+}
+
+static inline bool merging_is_first_mercury(const struct merging *m)
+{
+    return merging_is_mercury(m) && merging_does(m, TOOLKIT_WRITES_FIRST_MERCURY);
+}
+
 /* Whether the cubin is of chunks of this link. */
 static inline bool merging_is_made(const struct merging *m, size_t file)
 {

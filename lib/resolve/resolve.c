@@ -171,7 +171,7 @@ static void check_kind(struct merging *m, const struct merged_symbol *symbol, si
 /* Whether zeroed data beside a COMMON variable of its name does not replace it. */
 static bool keeps_common(const struct merging *m, bool is_initialised)
 {
-    return !is_initialised && toolkit_does(m->request->toolkit, TOOLKIT_KEEPS_COMMONS);
+    return !is_initialised && merging_does(m, TOOLKIT_KEEPS_COMMONS);
 }
 
 /* Whether this is a second definition, which is an error. */
@@ -257,7 +257,7 @@ static bool is_leaner(struct resolving *r, const struct merged_symbol *symbol, s
 
     if (symbol->type != STT_FUNC || symbol->binding != STB_WEAK ||
         ((r->m->target->flags & TARGET_HAS_FORM_90) &&
-         !toolkit_does(r->m->request->toolkit, TOOLKIT_COMPARES_RECORDED_REGISTERS)))
+         !merging_does(r->m, TOOLKIT_COMPARES_RECORDED_REGISTERS)))
         return false;
     registers = noted_registers(r, file, index);
     return registers > 0 && registers < noted_registers(r, symbol->file, symbol->input);
@@ -296,8 +296,7 @@ static uint32_t find_namesakes(struct resolving *r, size_t file, const struct cu
         m->symbols[id].value = input->value; /* measured: the first one's alignment counts */
     if (resolve_is_reserved(input->name))
         declare_reserved(m, &m->symbols[id], input);
-    if (m->symbols[id].binding == STB_WEAK &&
-        !toolkit_does(m->request->toolkit, TOOLKIT_WRITES_WEAK_AMONG_GLOBALS))
+    if (m->symbols[id].binding == STB_WEAK && !merging_does(m, TOOLKIT_WRITES_WEAK_AMONG_GLOBALS))
         add_local_symbol(m, false, file, id);
     else
         m->resolved.globals[m->resolved.global_count++] = id;

@@ -17,8 +17,12 @@ TEST_LOOP(a_record_forgets_its_files, COUNT(notes))
     OWNED(buffer) first = {0};
     OWNED(buffer) second = {0};
     OWNED(buffer) command = {0};
-    struct tool_note note = {text_of(notes[_i].output), TEXT("ptxas"), TEXT("release"),
-                             TEXT("build"), text_of(notes[_i].command)};
+    struct tool_note note = {text_of(notes[_i].output),
+                             TEXT("ptxas"),
+                             TEXT("release"),
+                             TEXT("build"),
+                             text_of(notes[_i].command),
+                             129};
     struct bytes rest;
 
     tool_note_put(&first, &note);
@@ -29,6 +33,7 @@ TEST_LOOP(a_record_forgets_its_files, COUNT(notes))
         ck_assert(tool_note_next(&rest, &note));
         ck_assert(text_equal(note.command, text_of(notes[_i].command)));
         ck_assert(text_equal(note.build, TEXT("build")));
+        ck_assert_uint_eq(note.version, 129);
     }
     ck_assert_uint_eq(rest.size, 0);
     tool_note_forget_files(&note, &command);
@@ -43,7 +48,7 @@ TEST_LOOP(a_record_forgets_its_files, COUNT(notes))
 TEST(damaged_records_are_none)
 {
     OWNED(buffer) whole = {0};
-    struct tool_note note = {TEXT("o"), TEXT("t"), TEXT("r"), TEXT("b"), TEXT("c")};
+    struct tool_note note = {TEXT("o"), TEXT("t"), TEXT("r"), TEXT("b"), TEXT("c"), 0};
     struct bytes rest;
 
     tool_note_put(&whole, &note);

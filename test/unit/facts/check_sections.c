@@ -79,7 +79,7 @@ static const struct {
     {".rela.debug_frame", CLASS_RELOCATIONS, KIND_ANY},
     {".nv.merc.rela.debug_frame", CLASS_TWIN_RELOCATIONS, KIND_ANY},
     {".note.nv.cuinfo", CLASS_NOTE, KIND_TARGET},
-    {".note.nv.cuver", CLASS_NOTE, KIND_TARGET_OF_12_9},
+    {".note.nv.cuver", CLASS_NOTE, KIND_TARGET_OF_12},
     {".note.minilink", CLASS_NOTE, KIND_BUILTIN},
     {"", CLASS_NONE, KIND_ANY},
     {"f", CLASS_NONE, KIND_ANY},

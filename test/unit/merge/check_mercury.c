@@ -300,6 +300,20 @@ TEST(bits_of_instructions_fill_words)
     ck_assert_uint_eq(word_at((struct bytes){data, sizeof data}, 44), 0x1234);
 }
 
+/* CUDA 12.8's has the number of instructions in its second word. */
+TEST(field_of_a_load_is_found_behind_two_words)
+{
+    const struct mercury_operand operand = {.value = 0x1234, .load = MERCURY_LOAD_UNIFORM};
+    uint8_t data[48];
+
+    make_load(data);
+    memmove(data + 4, data + 8, sizeof data - 8);
+    data[7] = 0x40;
+    ck_assert(mercury_code_patch(data, 44, &operand, 1));
+    ck_assert_uint_eq(word_at((struct bytes){data, 44}, 40), 0x1234);
+    ck_assert(!mercury_code_patch(data, 43, &operand, 1));
+}
+
 struct change {
     size_t at; /* which byte of the code is changed */
     uint8_t to;
