@@ -123,6 +123,7 @@ static bool choose_abi(struct merging *m)
 {
     bool is_old = true;
 
+    m->toolkit = merging_does(m, TOOLKIT_WRITES_ABI_7) ? m->request->toolkit->version : 0;
     for (size_t file = 0; file < m->count; file++) {
         is_old = is_old && m->cubins[file]->toolkit != 0;
         RAISE(m->toolkit, m->cubins[file]->toolkit);

@@ -47,7 +47,7 @@ class Cubin:
         if head[0][:5] != b"\x7fELF\x02":
             raise ValueError("not a 64-bit ELF file")
         self.header = {"ident": head[0].hex(), "type": head[1], "machine": head[2],
-                       "flags": hex(head[7] & 0xFFFFFF), "entry": head[4]}
+                       "flags": hex(head[7] & 0xFFFFFF), "entry": head[4], "version": head[3]}
         # Where there are many sections their number stands in the null section.
         count = head[12] or struct.unpack_from("<Q", self.data, head[6] + 32)[0]
         self.read_sections(head[6], count, head[13])

@@ -184,6 +184,7 @@ TEST(cubins_that_name_a_function_first_have_one_without_name_under_g_up_to_12_9)
                 merged->output.symbols[i].type == STT_FUNC)
                 nameless = nameless ? UINT32_MAX : i;
         ck_assert_uint_eq(nameless != 0, version == 129);
+        ck_assert_uint_eq(merged->output.toolkit, version == 129 ? 129 : 118);
         ck_assert_uint_lt(nameless, section(".symtab")->info);
         ck_assert(find_record(".nv.info.k1", EIATTR_KPARAM_INFO, NULL, &of_first));
         ck_assert_uint_eq(info_word(of_first.payload, 0), nameless);
