@@ -542,14 +542,3 @@ TEST(frames_come_with_the_first_cubin_though_it_has_no_functions)
     ck_assert_uint_lt(section_row(".nv.constant3"), section_row(".debug_frame"));
     ck_assert_uint_lt(section_row(".debug_frame"), section_row(".text.k"));
 }
-
-/* As nvlink names what it looked for; host libraries alone make such a link. */
-TEST(names_of_an_empty_program_are_nvlinks)
-{
-    static const char names[] = "\0.nv.info\0";
-    struct bytes strings;
-
-    merge_well(REQUEST(90), 0);
-    strings = section(".strtab")->data;
-    ck_assert_ptr_nonnull(memmem(strings.data, strings.size, names, sizeof names - 1));
-}
