@@ -7,8 +7,7 @@
 . "$(dirname "$0")/../prelude.sh"
 need 1 nvcc nvlink python3
 cd "$work" || exit 1
-# nvcc on PATH may be a script that runs the toolkit's.
-library=$(nvcc -dryrun -c -x cu /dev/null -o none 2>&1 | sed -n 's/^#\$ _HERE_=//p')/../lib64
+find_toolkit
 cat > launch.cu << END
 __global__ void child(int *p)
 {
@@ -60,8 +59,8 @@ for target in sm_80 sm_90 sm_120; do
         fi
         options=
         [ "$level" = -G ] && options=-g
-        compare "$target${level:+ $level}" $target "$options" launch.o -L"$library" -lcudadevrt
+        compare "$target${level:+ $level}" $target "$options" launch.o -L"$libraries" -lcudadevrt
     done
-    compare "$target, the library in front" $target "-L$library -lcudadevrt" launch.o
+    compare "$target, the library in front" $target "-L$libraries -lcudadevrt" launch.o
 done
 finish
