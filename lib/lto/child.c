@@ -174,17 +174,17 @@ static void run_steps(const struct lto_job *job, const struct functions *functio
         head->step = LTO_STEP_DONE;
 }
 
-/* Adds a line of the file for such an option: for "ek=a,bc" it is "EK: 1:a 2:bc ". */
+/* Adds a line of the file for such an option: for "ek=a,bc" it is "EK: 1:a 2:bc ". A name with a
+ * blank or a line's end, which no symbol has, would end there, and its rest be read as a list. */
 static void add_list(struct buffer *file, const char *list)
 {
-    size_t size;
-
-    for (; *list && *list != '='; list++)
-        buffer_char(file, (char)toupper(*list));
+    while (*list && *list++ != '=')
+        buffer_char(file, (char)toupper(list[-1]));
     buffer_string(file, ": ");
-    for (; *(list += strspn(list, "=,")); list += size) {
-        size = strcspn(list, ",");
-        buffer_printf(file, "%zu:%.*s ", size, (int)size, list);
+    for (size_t size; *(list += strspn(list, ",")); list += size + strcspn(list + size, ",")) {
+        size = strcspn(list, ", \t\n\v\f\r");
+        if (!list[size] || list[size] == ',')
+            buffer_printf(file, "%zu:%.*s ", size, (int)size, list);
     }
     buffer_char(file, '\n');
 }

@@ -132,10 +132,10 @@ bool answer_read(struct lto_answer *answer, struct bytes bytes);
 int nvjitlink_run(struct lto_job *job);
 int llvm_run(const struct lto_job *job);
 
-/* The nvJitLinkResult that says that a newer toolkit made the LTO-IR; and before 13.0 (measured).
- */
+/* The nvJitLinkResult that says that a newer toolkit made the LTO-IR; before 13.0 it is one of many
+ * reasons for 6, and the log names this call of libnvvm (12.0 to 13.5). */
 #define NVJITLINK_CODE_OUTDATED 14
-#define NVJITLINK_CODE_INTERNAL 6
+#define OUTDATED_LOG            "nvvmAddNVVMContainerToProgram"
 
 /* The description of an nvJitLinkResult, as in the header; never NULL. */
 const char *nvjitlink_code_text(int32_t code);

@@ -300,7 +300,7 @@ static void report_refusal(struct compilation *compilation, const struct lto_ans
                                                          ? nvjitlink_code_text(answer->head.code)
                                                          : "libnvJitLink made no PTX");
     if (answer->head.code == NVJITLINK_CODE_OUTDATED ||
-        (answer->head.step == LTO_STEP_ADD && answer->head.code == NVJITLINK_CODE_INTERNAL))
+        memmem(answer->errors.data, answer->errors.size, OUTDATED_LOG, sizeof OUTDATED_LOG - 1))
         note_outdated_library(compilation, answer);
 }
 

@@ -143,7 +143,9 @@ int PLAIN(nvJitLinkAddData)(struct nvJitLink *link, int type, const void *data, 
     if (type == 4 && size > 80)
         describe_fatbin(link, bytes);
     add(link->ptx, sizeof link->ptx, "\n");
-    return is_way("refuse") ? REFUSAL : 0;
+    if (REFUSAL == 6 && is_way("refuse"))
+        add(link->log, sizeof link->log, "4: nvvmAddNVVMContainerToProgram:\n");
+    return is_way("refuse") || is_way("target") ? REFUSAL : 0;
 }
 
 /* As the real library does for each link (12.9 to 13.5); what cuInit says is an info. */
