@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "diag/diag.h"
+#include "facts/targets.h"
 #include "os/file.h"
 #include "os/fork_server.h"
 #include "pool/jobserver.h"
@@ -361,7 +362,9 @@ static void end_run(void *argument)
 
 static bool has_tokens(struct run *run)
 {
-    if (child_tokens_threads(run->job->options) == 1)
+    if (child_tokens_threads(run->job->options) == 1 || !child_tokens_get() ||
+        !toolkit_does(toolkits_find(toolkit_version_of(run->ptxas->path).number),
+                      TOOLKIT_ASSEMBLES_WITH_TOKENS))
         return true;
     run->tokens = child_tokens_get();
     for (int i = 0; i < 2 && run->tokens && shows_names(run->job); i++)

@@ -223,6 +223,7 @@ static void add_loaded_file(struct answer_draft *answer, const struct functions 
 int nvjitlink_run(struct lto_job *job)
 {
     struct answer_draft answer = {.head.magic = ANSWER_MAGIC};
+    const struct toolkit_facts *toolkit;
     struct functions functions;
     nvjitlink_handle handle = NULL;
 
@@ -234,8 +235,13 @@ int nvjitlink_run(struct lto_job *job)
         answer.head.step = LTO_STEP_DONE;
         return answer_write(job->answer, &answer);
     }
-    if (toolkit_does(toolkits_find(answer_version(&answer.head)), TOOLKIT_READS_LISTS))
+    toolkit = toolkits_find(answer_version(&answer.head));
+    if (toolkit_does(toolkit, TOOLKIT_READS_LISTS))
         move_lists(job);
+    /* Limits libnvvm's threads to the link's tokens for it (measured; the result stays the same).
+     * It is not part of the job, which is the same without make. */
+    if (child_tokens_are_here() && toolkit_does(toolkit, TOOLKIT_COMPILES_WITH_TOKENS))
+        job->options[job->option_count++] = "-Xnvvm=-jobserver";
     answer.head.code = functions.create(&handle, job->option_count, job->options);
     if (answer.head.code == 0)
         run_steps(job, &functions, handle, &answer);
@@ -305,15 +311,9 @@ static enum link_code run_job(void *argument)
     if (!map_file(&child->job, argv[JOB]) || !map_file(&inputs, argv[INPUTS]) ||
         !job_read(&job, &arena, argv[JOB], child->job, inputs))
         return LINK_FAILED;
-    /* Limits libnvvm's threads to the link's tokens for it (measured; the result stays the same).
-     * It is not part of the job, which is the same without make. */
-    if (child_tokens_are_here() && !job.is_llvm)
-        job.options[job.option_count++] = "-Xnvvm=-jobserver";
     job.answer = open(argv[ANSWER], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (job.answer < 0) {
-        diag_fatal("Could not open '%s': %s", argv[ANSWER], strerror(errno));
+    if (job.answer < 0 && !diag_fatal("Could not open '%s': %s", argv[ANSWER], strerror(errno)))
         return LINK_FAILED;
-    }
     child->status = job.is_llvm ? llvm_run(&job) : nvjitlink_run(&job);
     return LINK_OK;
 }

@@ -119,6 +119,13 @@ for jobs in 1 2 3; do
     verdict $? "make -j$jobs, threads in libnvvm: $width at a time"
 done
 export FAKE_SLEEP_MS=0
+play_ptxas without_tokens '12.9, V12.9.86' << END
+case " \$* " in *" --jobserver "*) echo "ptxas fatal   : Unknown option '-jobserver'"; exit 1 ;; esac
+exec "$BUILD/tool_ptxas" "\$@"
+END
+under_make 2 3 3 "threads in a ptxas that takes no tokens" PLUS=+ \
+    HOW="--assembler=ptxas --ptxas=$work/without_tokens in.ptx --chunks=1 -Xptxas=--split-compile=3"
+verdict "$status" "a ptxas that takes no tokens: status $status"
 under_make 2 1 1 "ptxas's threads in a recipe that make keeps its jobserver from" $pipe PLUS= HOW="$P in.ptx --chunks=1 -Xptxas=--split-compile=6"
 under_make 2 6 6 "--jobserver=off" PLUS=+ HOW="$P in.ptx --chunks=1 -Xptxas=--split-compile=6 --jobserver=off"
 for kind in pipe fifo; do
