@@ -45,8 +45,7 @@ uint32_t cubin_find_note(const struct cubin *cubin)
 
 /* .note.nv.cuinfo: sizes, type and owner take 24 bytes; then a version of the note's form, 2 from
  * CUDA 13.0 on, the SM number of the PTX, and the toolkit's version, 16 bits each. What CUDA 12.8
- * and 12.9 make for sm_100 and up has .note.nv.cuver, without the last, but records of tools have
- * it. */
+ * and 12.9 make from sm_100 on has .note.nv.cuver, without the last, which tools' records have. */
 unsigned cubin_maker(const struct cubin *cubin)
 {
     uint32_t note = cubin_find_note(cubin), tools = cubin_find_kind(cubin, KIND_TOOLS);

@@ -50,8 +50,7 @@ struct names {
     size_t scope_capacity;
 };
 
-/* Labels, which may be used before they are defined; the innermost block's
- * definition is meant. */
+/* Labels, which may be used before they are defined; the innermost block's definition is meant. */
 
 struct label_name {
     uint32_t use;   /* the newest use without a label, or NO_INDEX */

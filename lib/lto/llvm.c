@@ -225,9 +225,8 @@ static bool open_target(struct run *run)
     return true;
 }
 
-/* Opens a machine for code that needs this version of PTX; each version of LLVM has its own
- * default. LLVM 22 refuses what is too old for the target, such as the "+ptx32" of clang without a
- * toolkit. */
+/* Opens a machine for code that needs this version of PTX; each LLVM has its own default. LLVM 22
+ * refuses what is too old for the target, such as the "+ptx32" of clang without a toolkit. */
 static bool open_machine(struct run *run, unsigned ptx)
 {
     const struct target_name *name = targets_find_name(run->code);

@@ -252,8 +252,7 @@ void verbatim_write(struct chunk_context *context);
 void verbatim_write_module(const struct plan *plan, uint32_t index, struct writer *writer);
 
 /* bank4.c: the closing kernels, which end every chunk; NULL (none) unless the program calls
- * functions of the driver. They call these functions, so that bank 4 has the same order in all
- * chunks. */
+ * functions of the driver. They call these, so that bank 4 has the same order in all chunks. */
 struct bank4 *bank4_new(const struct plan *plan);
 
 /* Sets the list of closing kernels in `chunks`. */
@@ -266,8 +265,7 @@ void bank4_add_functions(const struct bank4 *bank4, struct closure *closure);
 void bank4_write(const struct bank4 *bank4, struct writer *writer);
 
 /* explain.c: the table that --explain-split prints: explains the number of chunks, and what
- * splitting adds to the program. Does nothing, like explain_chunk, when the request has no buffer
- * for it. */
+ * splitting adds to the program. Does nothing, like explain_chunk, without a buffer for it. */
 void explain_plan(const struct plan *plan);
 
 /* One line for each symbol that the chunk defines or only names: `needed`, in program order. */

@@ -137,8 +137,7 @@ void split_program(struct chunks *chunks, const struct program *program,
 bool chunk_origin(const struct chunks *chunks, const struct chunk *chunk, uint32_t line,
                   const char **member, uint32_t *member_line);
 
-/* Names of the chunks in messages: "chunk 3(a.o(2))", with the members of their functions; in
- * `arena`. */
+/* Names of chunks in messages: "chunk 3(a.o(2))", with members of their functions; in `arena`. */
 const char **chunk_names(const struct chunks *chunks, struct arena *arena);
 
 /* The user's name of the symbol with this name; the name itself for any other word. */
