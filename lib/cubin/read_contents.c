@@ -93,13 +93,15 @@ static bool check_graph_pair(const struct reader *reader, size_t index, size_t e
     const struct cubin *cubin = reader->cubin;
     struct bytes data = cubin->sections[index].data;
     bool has_string = part == CALLGRAPH_ADDRESS || part == CALLGRAPH_INDIRECT;
+    bool is_dropped = cubin->sections[index].type == SHT_CUDA_PROTOTYPE && cubin->toolkit &&
+                      cubin->type == ET_EXEC; /* that function may be: TOOLKIT_LISTS_ALIASES */
     uint32_t first = info_word(data, entry * 2);
     uint32_t second = info_word(data, entry * 2 + 1);
     size_t limit = has_string ? cubin->strings.size : cubin->symbol_count;
 
     if (part == 0)
         return READ_BAD_SECTION(reader, index, "does not begin with a part's number");
-    if (first == 0 || first >= cubin->symbol_count)
+    if ((first == 0 && !is_dropped) || first >= cubin->symbol_count)
         return read_damaged(reader, "entry %zu of " READ_SECTION " is for symbol %u of %zu", entry,
                             READ_SECTION_ARG(reader, index), first, cubin->symbol_count);
     if (second >= limit || (second == 0 && !has_string))

@@ -139,7 +139,7 @@ struct edit {
 
 static const struct {
     const char *words; /* of the message; NULL: it is read */
-    struct edit edits[6];
+    struct edit edits[9];
 } edited[] = {
     {NULL, {{E(e_machine), EM_CUDA}}},
     /* The file header, and where the section headers are: 33 of them at byte 10816 of 12928. */
@@ -323,6 +323,21 @@ static const struct {
      {{H(".nv.compat", sh_type), SHT_CUDA_PROTOTYPE}, {H(".nv.compat", sh_size), 28}}},
     {"entry 0 of section 8 (.nv.compat) is for symbol 2306",
      {{H(".nv.compat", sh_type), SHT_CUDA_PROTOTYPE}, {H(".nv.compat", sh_size), 8}}},
+    {"entry 0 of section 8 (.nv.compat) is for symbol 0 of 38",
+     {{H(".nv.compat", sh_type), SHT_CUDA_PROTOTYPE},
+      {H(".nv.compat", sh_size), 8},
+      {W(".nv.compat", 0), 0},
+      {E(e_type), ET_EXEC}}},
+    {NULL,
+     {{H(".nv.compat", sh_type), SHT_CUDA_PROTOTYPE},
+      {H(".nv.compat", sh_size), 8},
+      {W(".nv.compat", 0), 0},
+      {W(".nv.compat", 1), 1},
+      {E(e_type), ET_EXEC},
+      {E(e_ident[EI_OSABI]), CUBIN_OLD_OSABI},
+      {E(e_ident[EI_ABIVERSION]), 7},
+      {E(e_version), 123},
+      {E(e_flags), 0x5a055a}}},
     {"ends within a note of 36 bytes, of which 32 are there", {{W(".note.nv.cuinfo", 1), 9}}},
     {"ends within a note of 36 bytes", {{W(".note.nv.cuinfo", 0), 13}}},
     {"ends within a note of 12 bytes, of which 11", {{H(".note.nv.cuinfo", sh_size), 11}}},
