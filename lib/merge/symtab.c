@@ -102,18 +102,25 @@ static bool stands_last(const struct merging *m, uint32_t section)
     return section != MERGE_NONE && ordering_is_last(m, &m->out->sections[section]);
 }
 
-/* Whether a cubin has a symbol for what it has of the section. */
-static bool has_name(const struct merging *m, uint32_t section)
+/* By merged section: whether a cubin has a symbol for what it has of it. */
+static const bool *find_names(struct merging *m)
 {
+    bool *has_name = arena_zalloc(&m->arena, m->out->section_count, sizeof *has_name);
+
     for (size_t file = 0; file < m->count; file++)
-        for (size_t i = 1; i < m->cubins[file]->symbol_count; i++)
-            if (cubin_names_section(m->cubins[file], &m->cubins[file]->symbols[i]) &&
-                merging_place(m, file, m->cubins[file]->symbols[i].section)->section == section)
-                return true;
-    return false;
+        for (size_t i = 1; i < m->cubins[file]->symbol_count; i++) {
+            const struct cubin_symbol *symbol = &m->cubins[file]->symbols[i];
+            uint32_t section = cubin_names_section(m->cubins[file], symbol)
+                                   ? merging_place(m, file, symbol->section)->section
+                                   : MERGE_NONE;
+
+            if (section != MERGE_NONE)
+                has_name[section] = true;
+        }
+    return has_name;
 }
 
-static void add_local_row(struct merging *m, const struct merged_local *local)
+static void add_local_row(struct merging *m, const struct merged_local *local, const bool *has_name)
 {
     uint32_t section;
 
@@ -128,7 +135,7 @@ static void add_local_row(struct merging *m, const struct merged_local *local)
     }
     section = symtab_section_named(m, local->file, local->index);
     if (section == MERGE_NONE || stands_last(m, section) ||
-        (m->out->sections[section].class == CLASS_DEBUG && !has_name(m, section)) ||
+        (m->out->sections[section].class == CLASS_DEBUG && !has_name[section]) ||
         (section == m->out->shared.debug_section && !is_named(m, &m->out->sections[section])))
         return;
     add_section_row(m, section);
@@ -226,6 +233,7 @@ void symtab_assign(struct merging *m)
 {
     const struct resolution *resolved = &m->resolved;
     size_t most = 1 + m->symbol_count + m->out->section_count + m->count;
+    const bool *has_name = find_names(m);
 
     m->out->rows.symbols = arena_alloc(&m->arena, most, sizeof(uint32_t));
     m->out->rows.sections = arena_alloc(&m->arena, most, sizeof(uint32_t));
@@ -239,7 +247,7 @@ void symtab_assign(struct merging *m)
     append_row(m, MERGE_NONE, MERGE_NONE); /* the null symbol */
     add_notes(m);
     for (size_t i = 0; i < resolved->local_count; i++)
-        add_local_row(m, &resolved->locals[i]);
+        add_local_row(m, &resolved->locals[i], has_name);
     add_linker_sections(m);
     add_globals(m, PART_LOCAL);
     m->out->rows.first_global = m->out->rows.count;
