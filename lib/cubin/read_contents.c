@@ -88,7 +88,7 @@ static bool check_info(const struct reader *reader, size_t index)
 
 /* Checks one pair of the call graph or the prototypes: a function's symbol, and a symbol or, by the
  * part, a string. */
-static bool check_graph_pair(const struct reader *reader, size_t index, size_t entry, int32_t part)
+static bool check_graph_pair(struct reader *reader, size_t index, size_t entry, int32_t part)
 {
     const struct cubin *cubin = reader->cubin;
     struct bytes data = cubin->sections[index].data;
@@ -98,13 +98,15 @@ static bool check_graph_pair(const struct reader *reader, size_t index, size_t e
     uint32_t first = info_word(data, entry * 2);
     uint32_t second = info_word(data, entry * 2 + 1);
     size_t limit = has_string ? cubin->strings.size : cubin->symbol_count;
+    struct text name;
 
     if (part == 0)
         return READ_BAD_SECTION(reader, index, "does not begin with a part's number");
     if ((first == 0 && !is_dropped) || first >= cubin->symbol_count)
         return read_damaged(reader, "entry %zu of " READ_SECTION " is for symbol %u of %zu", entry,
                             READ_SECTION_ARG(reader, index), first, cubin->symbol_count);
-    if (second >= limit || (second == 0 && !has_string))
+    if (has_string ? !read_name(reader, cubin->strings, second, &name)
+                   : second == 0 || second >= limit)
         return read_damaged(reader, "entry %zu of " READ_SECTION " refers to %s %u of %zu", entry,
                             READ_SECTION_ARG(reader, index), has_string ? "string byte" : "symbol",
                             second, limit);
@@ -112,7 +114,7 @@ static bool check_graph_pair(const struct reader *reader, size_t index, size_t e
 }
 
 /* The call graph; or prototypes, which are like its part of functions whose address is taken. */
-static bool check_graph(const struct reader *reader, size_t index)
+static bool check_graph(struct reader *reader, size_t index)
 {
     const struct cubin_section *section = &reader->cubin->sections[index];
     struct bytes data = section->data;
@@ -154,7 +156,7 @@ static bool check_notes(const struct reader *reader, size_t index)
     return true;
 }
 
-static bool check_section(const struct reader *reader, size_t index)
+static bool check_section(struct reader *reader, size_t index)
 {
     const struct cubin_section *section = &reader->cubin->sections[index];
 

@@ -428,6 +428,33 @@ TEST(alignments_above_a_page_are_bounded_together)
     ck_assert_str_eq(said_of_sections(16385, 4096, &said), "");
 }
 
+TEST(one_long_prototype_is_not_read_for_each_of_many_calls)
+{
+    enum { LENGTH = 1 << 16, CALLS = 1 << 13 };
+    OWNED(buffer) file = files_load(PROGRAM), longer = {0}, said = {0};
+    const Elf64_Shdr *strings = files_header_of(&file, ".strtab");
+    uint32_t pair[2] = {0, (uint32_t)CALLGRAPH_INDIRECT}, start = (uint32_t)file.size;
+
+    buffer_append(&longer, file.data, file.size);
+    buffer_append(&longer, file.data + strings->sh_offset, strings->sh_size);
+    for (size_t i = 0; i < LENGTH; i++)
+        buffer_char(&longer, i + 1 < LENGTH ? 'l' : '\0');
+    files_header_of(&longer, ".strtab")->sh_offset = start;
+    files_header_of(&longer, ".strtab")->sh_size = longer.size - start;
+    buffer_align(&longer, 4);
+    start = (uint32_t)longer.size;
+    buffer_append(&longer, (const char *)pair, sizeof pair);
+    memcpy(pair, file.data + files_header_of(&file, ".nv.callgraph")->sh_offset + 8, 4);
+    pair[1] = (uint32_t)strings->sh_size;
+    for (size_t i = 0; i < CALLS; i++)
+        buffer_append(&longer, (const char *)pair, sizeof pair);
+    files_header_of(&longer, ".nv.callgraph")->sh_offset = start;
+    files_header_of(&longer, ".nv.callgraph")->sh_size = longer.size - start;
+    ck_assert(!read_quietly(buffer_bytes(&longer), &said));
+    buffer_char(&said, '\0');
+    ck_assert_msg(strstr(said.data, "refers to string byte") != NULL, "%s", said.data);
+}
+
 static uint32_t find_symbol(const struct cubin *cubin, const char *name)
 {
     for (uint32_t i = 1; i < cubin->symbol_count; i++)
