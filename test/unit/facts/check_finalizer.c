@@ -17,6 +17,7 @@ TEST(later_toolkits_have_no_older_finalizer)
 {
     for (unsigned version = 118; version < toolkits_newest()->version; version++)
         ck_assert_uint_le(toolkits_find(version)->finalizer, toolkits_find(version + 1)->finalizer);
+    ck_assert_uint_lt(toolkits_find(128)->finalizer, toolkits_find(129)->finalizer);
     ck_assert_uint_lt(toolkits_find(133)->finalizer, toolkits_find(134)->finalizer);
     ck_assert_uint_eq(toolkits_find(134)->finalizer, toolkits_find(135)->finalizer);
 }
