@@ -142,7 +142,6 @@ void forward_agreed(struct word_list *words, const struct agreement *agreement,
     forward_latest(words, request);
 }
 
-/* The names of libnvvm; only that of -fma differs from nvcc's. */
 static bool gives_value(const char *const *given, const char *name)
 {
     for (size_t length = strlen(name); *given; given++)
@@ -151,6 +150,7 @@ static bool gives_value(const char *const *given, const char *name)
     return false;
 }
 
+/* The names of libnvvm; only that of -fma differs from nvcc's. */
 void forward_arithmetic(struct word_list *words, const struct agreement *agreement,
                         const char *const *given)
 {
