@@ -312,8 +312,10 @@ static enum link_code run_job(void *argument)
         !job_read(&job, &arena, argv[JOB], child->job, inputs))
         return LINK_FAILED;
     job.answer = open(argv[ANSWER], O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-    if (job.answer < 0 && !diag_fatal("Could not open '%s': %s", argv[ANSWER], strerror(errno)))
+    if (job.answer < 0) {
+        diag_fatal("Could not open '%s': %s", argv[ANSWER], strerror(errno));
         return LINK_FAILED;
+    }
     child->status = job.is_llvm ? llvm_run(&job) : nvjitlink_run(&job);
     return LINK_OK;
 }
