@@ -356,14 +356,16 @@ static bool is_debug(const struct cubin_section *section)
 static void list_section(struct resolving *r, size_t file, uint32_t section)
 {
     const struct cubin *cubin = r->m->cubins[file];
-    bool are_more;
+    uint32_t first = section, end = section + 1;
 
     if (!cubin_has_section(cubin, section) || !r->is_to_list[section])
         return;
-    are_more = is_debug(&cubin->sections[section]);
-    for (uint32_t i = are_more ? 1 : section; are_more ? i < cubin->section_count : i == section;
-         i++)
-        if (r->is_to_list[i] && (!are_more || is_debug(&cubin->sections[i]))) {
+    if (is_debug(&cubin->sections[section])) {
+        first = 1;
+        end = (uint32_t)cubin->section_count;
+    }
+    for (uint32_t i = first; i < end; i++)
+        if (r->is_to_list[i] && (i == section || is_debug(&cubin->sections[i]))) {
             add_local_symbol(r->m, true, file, i);
             r->is_to_list[i] = false;
         }
