@@ -8,8 +8,7 @@ struct creation {
     struct merging *m;
     uint32_t *info_of;      /* by symbol: a function's merged section of records, or MERGE_NONE */
     bool *is_created;       /* by merged section */
-    bool names_as_it_reads; /* what behaviours.def says */
-    bool has_extern_shared; /* ... and a cubin names a dynamic array */
+    bool has_extern_shared; /* NAMES_AS_IT_READS: a cubin names a dynamic array */
     uint32_t *few;          /* merged sections of no function, without those of relocations */
     size_t few_count;
 };
@@ -186,15 +185,16 @@ static void create_class(struct creation *creation, enum section_class class)
 static void create_head(struct creation *creation)
 {
     const struct call_graph *graph = &creation->m->graph;
+    bool names_as_it_reads = merging_does(creation->m, TOOLKIT_NAMES_AS_IT_READS);
 
     for (enum name_table i = 0; i < NAMES_TABLES; i++)
         image_put_string(&creation->m->out->names.tables[i], (struct text){0});
-    for (size_t i = 0; !creation->names_as_it_reads && i < graph->prototype_count; i++)
+    for (size_t i = 0; !names_as_it_reads && i < graph->prototype_count; i++)
         if (graph->prototypes[i].data)
             names_put(creation->m, NAMES_STRTAB, graph->prototypes[i]);
     for (unsigned i = ORDERING_SHSTRTAB; i <= ORDERING_INDICES; i++)
         names_put_both(creation->m, ordering_table(i)->name);
-    if (creation->names_as_it_reads)
+    if (names_as_it_reads)
         names_put_both(creation->m, TEXT(".nv.uft.entry"));
     create_class(creation, CLASS_NOTE);
     create_class(creation, CLASS_INFO);
@@ -301,7 +301,6 @@ void creation_order(struct merging *m)
     struct creation creation = {
         .m = m,
         .info_of = merging_none(m, m->symbol_count),
-        .names_as_it_reads = merging_does(m, TOOLKIT_NAMES_AS_IT_READS),
         .is_created = arena_zalloc(&m->arena, count, sizeof(bool)),
         .few = arena_alloc(&m->arena, count, sizeof(uint32_t)),
     };
@@ -318,7 +317,7 @@ void creation_order(struct merging *m)
             creation.few[creation.few_count++] = i;
     }
     create_head(&creation);
-    for (size_t file = 0; creation.names_as_it_reads && file < m->count; file++)
+    for (size_t file = 0; merging_does(m, TOOLKIT_NAMES_AS_IT_READS) && file < m->count; file++)
         name_cubin(&creation, file);
     for (size_t file = 0; file < m->count; file++)
         create_cubin(&creation, file, &local);
