@@ -276,42 +276,45 @@ static void make_load(uint8_t data[48])
     memcpy(data, one_load, sizeof one_load);
 }
 
+static const struct mercury_operand uniform_load = {.value = 0x1234, .load = MERCURY_LOAD_UNIFORM};
+
+/* The load's field is the last word of the code. */
+static void expect_patched(uint8_t *data, size_t size)
+{
+    ck_assert(mercury_code_patch(data, size, &uniform_load, 1));
+    ck_assert_uint_eq(word_at((struct bytes){data, size}, size - 4), 0x1234);
+}
+
 TEST(field_of_a_load_is_found)
 {
-    const struct mercury_operand operand = {.value = 0x1234, .load = MERCURY_LOAD_UNIFORM};
     uint8_t data[48];
 
     make_load(data);
-    ck_assert(mercury_code_patch(data, sizeof data, &operand, 1));
-    ck_assert_uint_eq(word_at((struct bytes){data, sizeof data}, 44), 0x1234);
+    expect_patched(data, sizeof data);
 }
 
 /* The only one of 32, for which there are as many bits. */
 TEST(bits_of_instructions_fill_words)
 {
-    const struct mercury_operand operand = {.value = 0x1234, .load = MERCURY_LOAD_UNIFORM};
     uint8_t data[48];
 
     make_load(data);
     data[8] = 32;
     memset(data + 12, 0xff, 4);
     data[12] = 0xfe;
-    ck_assert(mercury_code_patch(data, sizeof data, &operand, 1));
-    ck_assert_uint_eq(word_at((struct bytes){data, sizeof data}, 44), 0x1234);
+    expect_patched(data, sizeof data);
 }
 
 /* CUDA 12.8's has the number of instructions in its second word. */
 TEST(field_of_a_load_is_found_behind_two_words)
 {
-    const struct mercury_operand operand = {.value = 0x1234, .load = MERCURY_LOAD_UNIFORM};
     uint8_t data[48];
 
     make_load(data);
     memmove(data + 4, data + 8, sizeof data - 8);
     data[7] = 0x40;
-    ck_assert(mercury_code_patch(data, 44, &operand, 1));
-    ck_assert_uint_eq(word_at((struct bytes){data, 44}, 40), 0x1234);
-    ck_assert(!mercury_code_patch(data, 43, &operand, 1));
+    expect_patched(data, 44);
+    ck_assert(!mercury_code_patch(data, 43, &uniform_load, 1));
 }
 
 struct change {
